@@ -44,6 +44,22 @@ std::optional<std::size_t> first_not_utf8(std::string_view text);
 // and bytes that are not modified UTF-8 become U+FFFD.
 std::string utf8_from_modified(std::string_view text);
 
+// "1 thread", "2 threads", "2 classes".
+template <std::integral T>
+std::string counted(T count, std::string_view one, std::string_view many = {}) {
+  std::string text = std::to_string(count) + " ";
+  if (count == 1) return text.append(one);
+  return many.empty() ? text.append(one) + "s" : text.append(many);
+}
+template <std::integral T>
+std::string is_are(T count) {
+  return count == 1 ? "is" : "are";
+}
+template <std::integral T>
+std::string was_were(T count) {
+  return count == 1 ? "was" : "were";
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trimmed(std::string_view text);  // without blanks, tabs and newlines at both ends
 // Text of a target, made safe for a terminal: each control character becomes '?'.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/clock.h"
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
@@ -73,7 +74,8 @@ void report_end(const session::TraceSummary& summary, const std::string& path, p
   if (summary.reason == EndReason::kSizeReached) log_info("the trace has reached --max-size and ends here");
   if (summary.error) log_error(summary.error->message());
   if (summary.malformed != 0)
-    log_warning(std::to_string(summary.malformed) + " places in the ring memory are invalid and were left out");
+    log_warning(counted(summary.malformed, "place") + " in the ring memory " + is_are(summary.malformed) +
+                " invalid and left out");
   if (summary.made_up_definitions != 0)
     log_warning(std::to_string(summary.made_up_definitions) +
                 " definitions found no room: what they define has only its id; --ring-memory makes room");

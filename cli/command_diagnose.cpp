@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/strings.h"
 #include "cli/bundle_views.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
@@ -201,7 +202,7 @@ Result<ExitStatus> watch_pid(const DiagnoseArguments& arguments, pid_t pid) {
   for (int looks = 0;; ++looks) {
     const auto wake = pace.wait();
     if (wake == perfdata::PollLoop::Wake::kStopped) {
-      log_info("stopped: nothing to say in " + std::to_string(looks) + " looks, so there is no bundle");
+      log_info("stopped: nothing to say in " + counted(looks, "look") + ", so there is no bundle");
       return ExitStatus::kOk;
     }
     if (wake == perfdata::PollLoop::Wake::kEnded)

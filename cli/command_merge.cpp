@@ -1,6 +1,7 @@
 // jtrace merge IN... -o OUT: several streams as one.
 #include <memory>
 
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
@@ -31,20 +32,19 @@ bool report_summary(const io::MergeSummary& summary) {
     log_warning("trace " + gap.trace_id + " lacks the collationValues " + std::to_string(gap.first) + " to " +
                 std::to_string(gap.last));
   }
-  if (summary.gaps.size() > kGapsNamed)
-    log_warning("... and " + std::to_string(summary.gaps.size() - kGapsNamed) + " more gaps");
+  if (summary.gaps.size() > kGapsNamed) log_warning("... and " + counted(summary.gaps.size() - kGapsNamed, "more gap"));
   for (const std::string& difference : summary.differences) log_warning(difference + "; the first holds");
   if (summary.remote_unknown != 0)
-    log_warning(std::to_string(summary.remote_unknown) + " remote calls come from callers that no input has");
+    log_warning(counted(summary.remote_unknown, "remote call") + (summary.remote_unknown == 1 ? " comes" : " come") +
+                " from callers that no input has");
   if (summary.remote_circular != 0)
     log_warning(std::to_string(summary.remote_circular) +
                 " remote calls wait for each other: they stay in order of time");
-  std::string text = std::to_string(summary.elements) + " elements of " + std::to_string(summary.traces) + " traces";
-  if (summary.duplicates != 0) text += ", " + std::to_string(summary.duplicates) + " duplicates dropped";
-  if (summary.remote_calls != 0)
-    text += ", " + std::to_string(summary.remote_calls) + " remote calls after their callers";
+  std::string text = counted(summary.elements, "element") + " of " + counted(summary.traces, "trace");
+  if (summary.duplicates != 0) text += ", " + counted(summary.duplicates, "duplicate") + " dropped";
+  if (summary.remote_calls != 0) text += ", " + counted(summary.remote_calls, "remote call") + " after their callers";
   if (summary.joined_processes != 0)
-    text += ", " + std::to_string(summary.joined_processes) + " processes joined by jtrace.vm";
+    text += ", " + counted(summary.joined_processes, "process", "processes") + " joined by jtrace.vm";
   log_info(text);
   return !summary.gaps.empty();
 }

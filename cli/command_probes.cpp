@@ -144,7 +144,7 @@ Result<ExitStatus> list_probes(const ProbesArguments& arguments) {
   std::fwrite(out.data(), 1, out.size(), stdout);
   if (libjvm.flag_error) log_warning(libjvm.flag_error->message());
   if (libjvm.skipped == 0) return ExitStatus::kOk;
-  log_warning(std::to_string(libjvm.skipped) + " notes of " + libjvm.path + " cannot be read");
+  log_warning(counted(libjvm.skipped, "note") + " of " + libjvm.path + " cannot be read");
   return ExitStatus::kPartial;
 }
 

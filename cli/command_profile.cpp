@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/joined.h"
+#include "base/strings.h"
 #include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/profile_files.h"
@@ -105,7 +106,8 @@ double millis(std::chrono::nanoseconds time) { return static_cast<double>(time.c
 
 void report_waits(const sampling::SamplerSummary& summary, const sampling::SamplerOptions& options) {
   if (summary.brief > 0)
-    log_info(std::to_string(summary.brief) + " waits were shorter than " + number(millis(options.least)) +
+    log_info(counted(summary.brief, "wait") + " " + was_were(summary.brief) + " shorter than " +
+             number(millis(options.least)) +
              " ms (--min): " + text_of("%.1f ms in all, not shown", millis(summary.brief_time)));
   if (summary.stacks.missing() > 0)
     log_info(std::to_string(summary.stacks.missing()) +
@@ -128,13 +130,13 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
   if (summary.target_ended) line += "; the target ended";
   log_info(line);
   for (const auto& [cause, count] : summary.stacks.cut())
-    log_info(std::to_string(count) + " stacks are incomplete (" + share(count, samples) + "): " + cause);
+    log_info(counted(count, "stack") + " " + is_are(count) + " incomplete (" + share(count, samples) + "): " + cause);
   if (summary.unnamed > 0)
     log_info(std::to_string(summary.unnamed) +
              " samples are of virtual threads that could not be told: they had moved on, or their stack was cut");
   report_waits(summary, options);
   if (summary.throttled > 0)
-    log_info("the kernel suspended an event " + std::to_string(summary.throttled) + " times: less was sampled then");
+    log_info("the kernel suspended an event " + counted(summary.throttled, "time") + ": less was sampled then");
   for (const std::string& note : events.notes()) log_info(note);
 }
 
@@ -173,8 +175,10 @@ std::string stopping_summary(const coreinspect::ProfileSummary& summary) {
                 static_cast<double>(summary.longest.count()) / 1e6);
   std::string line = text;
   if (summary.delayed > 0)
-    line += "; " + std::to_string(summary.delayed) + " samples were put off to keep below --max-share";
-  if (summary.incomplete > 0) line += "; " + std::to_string(summary.incomplete) + " stacks are incomplete";
+    line += "; " + counted(summary.delayed, "sample") + " " + was_were(summary.delayed) +
+            " put off to keep below --max-share";
+  if (summary.incomplete > 0)
+    line += "; " + counted(summary.incomplete, "stack") + " " + is_are(summary.incomplete) + " incomplete";
   if (summary.target_ended) line += "; the target ended";
   return line;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "session/left_pools.h"
 #include "session/recover.h"
@@ -54,9 +55,10 @@ ExitStatus run(const RecoverArguments& arguments) {
     log_warning("the trace's own file is missing, and with it the events that had left the ring memory");
   if (recovered->dropped != 0) log_warning(std::to_string(recovered->dropped) + " events had been lost before");
   if (recovered->malformed != 0)
-    log_warning(std::to_string(recovered->malformed) + " places in the ring memory are invalid and were left out");
-  log_info(std::to_string(recovered->from_file) + " bytes from the trace's file, " + std::to_string(recovered->events) +
-           " events from the ring memory -> " + arguments.output);
+    log_warning(counted(recovered->malformed, "place") + " in the ring memory " + is_are(recovered->malformed) +
+                " invalid and left out");
+  log_info(std::to_string(recovered->from_file) + " bytes from the trace's file, " +
+           counted(recovered->events, "event") + " from the ring memory -> " + arguments.output);
   if (arguments.remove && ::unlink(arguments.pool.c_str()) != 0)
     return report(system_error("removing", arguments.pool));
   const bool sound = recovered->whole && recovered->malformed == 0 && recovered->dropped == 0;

@@ -56,10 +56,10 @@ Result<std::unique_ptr<perfdata::PollOutput>> output_of(const PollArguments& arg
 }
 
 std::string summary_line(const perfdata::PollSummary& summary) {
-  std::string text = std::to_string(summary.samples) + " samples";
+  std::string text = counted(summary.samples, "sample");
   if (summary.pauses + summary.missed != 0)
-    text += ", " + std::to_string(summary.pauses) + " pauses, " + std::to_string(summary.missed) + " missed";
-  if (summary.skipped != 0) text += ", " + std::to_string(summary.skipped) + " samples too late and left out";
+    text += ", " + counted(summary.pauses, "pause") + ", " + std::to_string(summary.missed) + " missed";
+  if (summary.skipped != 0) text += ", " + counted(summary.skipped, "sample") + " too late and left out";
   if (summary.unstable != 0) text += ", " + std::to_string(summary.unstable) + " unstable";
   return text;
 }

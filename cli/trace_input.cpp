@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "cli/temporary_file.h"
 #include "session/recover.h"
 #include "session/spill/spill_source.h"
@@ -170,8 +171,7 @@ io::FaultLog warnings(bool strict) {
 }
 
 void note_missing(io::Statistics& statistics, const io::ReadSummary& summary, bool lacks_parts) {
-  if (summary.truncated)
-    statistics.note_missing("the input is cut off after " + std::to_string(summary.elements) + " elements");
+  if (summary.truncated) statistics.note_missing("the input is cut off after " + counted(summary.elements, "element"));
   if (lacks_parts) statistics.note_missing("parts of the trace are missing");
 }
 
@@ -183,7 +183,7 @@ ExitStatus report_input(const std::string& path, const io::ReadSummary& summary,
     log_warning(path + ": " + text);
   }
   if (!summary.truncated) return ExitStatus::kOk;
-  log_warning(path + ": truncated after " + std::to_string(summary.elements) + " elements; everything before was used");
+  log_warning(path + ": truncated after " + counted(summary.elements, "element") + "; everything before was used");
   return ExitStatus::kPartial;
 }
 

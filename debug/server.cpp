@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include "base/strings.h"
 #include "debug/command.h"
 #include "debug/session.h"
 
@@ -11,7 +12,7 @@ namespace {
 enum class Next { kGoOn, kStop };
 
 std::string end_text(const Session& session, Session::End end) {
-  const std::string packets = " after " + std::to_string(session.packets()) + " commands";
+  const std::string packets = " after " + counted(session.packets(), "command");
   switch (end) {
     case Session::End::kGoodbye: return "the debugger has left" + packets;
     case Session::End::kGone: return "the connection was closed" + packets;

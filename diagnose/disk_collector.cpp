@@ -23,8 +23,8 @@ std::optional<DiskFact> disk_of(const UniqueFd& folder, std::string path, std::s
 
 }  // namespace
 
-// HotSpot writes its counters and the socket of attaching into /tmp, whatever java.io.tmpdir is (os::get_temp_directory),
-// and heap dumps, hs_err and core files into the working folder.
+// HotSpot writes its counters and the socket of attaching into /tmp, whatever java.io.tmpdir is
+// (os::get_temp_directory), and heap dumps, hs_err and core files into the working folder.
 Result<Publish> DiskCollector::look() {
   JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(pid_));
   std::vector<DiskFact> disks;

@@ -21,7 +21,8 @@ std::optional<std::uint64_t> number_in(const GroupView& view, const std::string&
   return text ? parse_decimal<std::uint64_t>(trimmed(*text)) : std::nullopt;
 }
 
-// The processors that a group may use: sched-bwc.rst (version 1), cgroup-v2.rst (cpu.max: "50000 100000", "max 100000").
+// The processors that a group may use: sched-bwc.rst (version 1), cgroup-v2.rst (cpu.max: "50000 100000", "max
+// 100000").
 std::optional<double> processors_of(const GroupView& view, const std::string& folder) {
   std::optional<std::uint64_t> quota, period;
   if (view.version == 1) {
@@ -75,7 +76,8 @@ void read_memory(const target::Process& process, GroupFact& fact) {
   fact.memory_used = memory->used > memory->inactive_file ? memory->used - memory->inactive_file : 0;
   fact.memory_limit = memory->limit;
   fact.memory_folder = memory->limit_folder;
-  const std::string file = memory->limit_folder + (memory->group.version == 1 ? "/memory.oom_control" : "/memory.events");
+  const std::string file =
+      memory->limit_folder + (memory->group.version == 1 ? "/memory.oom_control" : "/memory.events");
   for (const GroupView& view : target::group_views(process, "memory")) {
     const auto text = view.read(file);
     if (!text) continue;

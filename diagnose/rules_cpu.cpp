@@ -1,6 +1,7 @@
 // Rules about single threads that make no progress.
 #include <algorithm>
 
+#include "base/strings.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
@@ -54,7 +55,7 @@ void judge(const Facts& facts, const ThreadFact& thread, std::vector<Finding>& f
                                printable(thread.frames.front().method) + ".",
                    .evidence = {"on a processor " + percent(ran) + " of the time, and ready to run for the rest",
                                 "at " + place(thread.frames.front()) + " in " + std::to_string(stacks.size()) + " of " +
-                                    std::to_string(stacks.size()) + " stacks, called from the same lines"},
+                                    counted(stacks.size(), "stack") + ", called from the same lines"},
                    .confidence = Confidence::kLikely,
                    .next = "jtrace profile " + facts.target + " --duration 10"});
 }
@@ -83,7 +84,7 @@ void find_stuck_finalizer(const Facts& facts, std::vector<Finding>& found) {
                      .sentence =
                          "The finalizer thread does not get on: it is in one finalize(), and what else is to be "
                          "finalized stays in the heap.",
-                     .evidence = {"the same stack at " + std::to_string(facts.looks.size()) + " looks, at " +
+                     .evidence = {"the same stack at " + counted(facts.looks.size(), "look") + ", at " +
                                   own_place(each.frames) + (each.wait ? ", " + each.wait->text : "")},
                      .confidence = Confidence::kCertain,
                      .next = "jtrace stack " + facts.target + " --thread Finalizer"});

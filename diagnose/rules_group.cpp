@@ -5,10 +5,10 @@
 namespace jtrace::diagnose {
 namespace {
 
-constexpr double kNear = 0.9;            // of a limit
-constexpr double kThrottled = 0.25;      // of the periods
-constexpr std::uint64_t kPeriods = 5;    // fewer say nothing
-constexpr double kMoreThanHeap = 1.1;    // stacks, metaspace, code, direct buffers
+constexpr double kNear = 0.9;          // of a limit
+constexpr double kThrottled = 0.25;    // of the periods
+constexpr std::uint64_t kPeriods = 5;  // fewer say nothing
+constexpr double kMoreThanHeap = 1.1;  // stacks, metaspace, code, direct buffers
 
 bool is_full(const GroupFact& group) {
   return group.memory_limit && group.memory_used && share_of(*group.memory_used, *group.memory_limit) >= kNear;
@@ -30,16 +30,16 @@ void judge_cpu(const Facts& facts, const GroupFact::Cpu& before, const GroupFact
   const std::uint64_t periods = now.periods - before.periods, throttled = now.throttled - before.throttled;
   if (share_of(throttled, periods) < kThrottled) return;
   const double elapsed = static_cast<double>(facts.groups.back().ns - facts.groups.front().ns) / 1e9;
-  found.push_back(
-      {.rule = "throttled",
-       .sentence = "The control group takes the processors away: in " + percent(share_of(throttled, periods)) +
-                   " of the periods the process had used its share of " + processors(now.processors) +
-                   " before the period was over.",
-       .evidence = {std::to_string(throttled) + " of " + std::to_string(periods) + " periods throttled in " +
-                    seconds(elapsed) + ", cpu.stat of " + printable(now.folder)},
-       .confidence = Confidence::kCertain,
-       .next = "give the group more processors, or find what uses them: jtrace profile " + facts.target +
-               " --duration 10"});
+  found.push_back({.rule = "throttled",
+                   .sentence = "The control group takes the processors away: in " +
+                               percent(share_of(throttled, periods)) +
+                               " of the periods the process had used its share of " + processors(now.processors) +
+                               " before the period was over.",
+                   .evidence = {std::to_string(throttled) + " of " + std::to_string(periods) +
+                                " periods throttled in " + seconds(elapsed) + ", cpu.stat of " + printable(now.folder)},
+                   .confidence = Confidence::kCertain,
+                   .next = "give the group more processors, or find what uses them: jtrace profile " + facts.target +
+                           " --duration 10"});
 }
 
 }  // namespace
@@ -56,8 +56,8 @@ void find_full_group(const Facts& facts, std::vector<Finding>& found) {
   const GroupFact& now = facts.groups.back();
   Finding finding{.rule = "group-memory",
                   .sentence = "The control group is nearly out of memory: " +
-                              percent(share_of(*now.memory_used, *now.memory_limit)) + " of " +
-                              mib(*now.memory_limit) + " are in use; at the limit the kernel ends the process.",
+                              percent(share_of(*now.memory_used, *now.memory_limit)) + " of " + mib(*now.memory_limit) +
+                              " are in use; at the limit the kernel ends the process.",
                   .evidence = {mib(*now.memory_used) + " without page cache that can be reclaimed, of " +
                                printable(now.memory_folder) + ", so at 2 looks"},
                   .confidence = Confidence::kCertain,
@@ -75,16 +75,16 @@ void find_small_group(const Facts& facts, std::vector<Finding>& found) {
   const std::uint64_t heap = *facts.limits->max_heap;
   const bool heap_alone = heap > *group.memory_limit;
   if (!heap_alone && static_cast<double>(heap) * kMoreThanHeap <= static_cast<double>(*group.memory_limit)) return;
-  found.push_back(
-      {.rule = "group-size",
-       .sentence = heap_alone ? "The heap may grow beyond the memory of the control group: the kernel ends the "
-                                "process before an OutOfMemoryError tells why."
-                              : "The control group has hardly more memory than the largest heap: nothing is left "
-                                "for stacks, classes, code and direct buffers.",
-       .evidence = {"the heap may grow to " + mib(heap) + " (-Xmx), the limit of " + printable(group.memory_folder) +
-                    " is " + mib(*group.memory_limit)},
-       .confidence = heap_alone ? Confidence::kCertain : Confidence::kHint,
-       .next = "jtrace inspect " + facts.target + " memory"});
+  found.push_back({.rule = "group-size",
+                   .sentence = heap_alone
+                                   ? "The heap may grow beyond the memory of the control group: the kernel ends the "
+                                     "process before an OutOfMemoryError tells why."
+                                   : "The control group has hardly more memory than the largest heap: nothing is left "
+                                     "for stacks, classes, code and direct buffers.",
+                   .evidence = {"the heap may grow to " + mib(heap) + " (-Xmx), the limit of " +
+                                printable(group.memory_folder) + " is " + mib(*group.memory_limit)},
+                   .confidence = heap_alone ? Confidence::kCertain : Confidence::kHint,
+                   .next = "jtrace inspect " + facts.target + " memory"});
 }
 
 void find_many_tasks(const Facts& facts, std::vector<Finding>& found) {

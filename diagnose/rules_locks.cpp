@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/strings.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -93,7 +94,7 @@ void judge_crowd(const Facts& facts, const std::vector<const Crowd*>& crowds, st
        .sentence = std::to_string(common) + " threads wait for a lock that " +
                    (owner ? quoted(owner->name) : "another thread") + " does not give back.",
        .evidence = {"the lock <" + address + "> (a " + printable(now.class_name) + "), the same owner and " +
-                        std::to_string(common) + " of the same waiters at " + std::to_string(crowds.size()) + " looks",
+                        std::to_string(common) + " of the same waiters at " + counted(crowds.size(), "look"),
                     owner ? "its owner " + doing(*owner) : "its owner was not found among the threads"},
        .confidence = crowds.size() > 1 ? Confidence::kCertain : Confidence::kLikely,
        .next = "jtrace stack " + facts.target});

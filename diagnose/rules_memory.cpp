@@ -1,4 +1,5 @@
 // Rules about memory.
+#include "base/strings.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -26,7 +27,7 @@ void find_full_heap(const Facts& facts, std::vector<Finding>& found) {
   found.push_back({.rule = "heap-full",
                    .sentence = "The heap is full: the JVM spends " + percent(share) +
                                " of its time in collections, which free next to nothing.",
-                   .evidence = {std::to_string(static_cast<long>(full)) + " full collections in " + seconds(elapsed),
+                   .evidence = {counted(static_cast<long>(full), "full collection") + " in " + seconds(elapsed),
                                 "after the last one " + percent(used) + " of the old generation's " +
                                     mib(*now.old_max) + " were in use"},
                    .confidence = Confidence::kCertain,
@@ -41,7 +42,7 @@ void find_full_direct_memory(const Facts& facts, std::vector<Finding>& found) {
   found.push_back({.rule = "direct-memory",
                    .sentence = "The direct buffers are near their limit: " + percent(reserved / limit) + " of " +
                                mib(limit) + " are reserved.",
-                   .evidence = {std::to_string(facts.direct->count) + " buffers with " + mib(reserved) +
+                   .evidence = {counted(facts.direct->count, "buffer") + " with " + mib(reserved) +
                                 ", as java.nio.Bits counts them; the limit is -XX:MaxDirectMemorySize, or the heap's"},
                    .confidence = Confidence::kCertain,
                    .next = "jtrace inspect " + facts.target + " histogram --class DirectByteBuffer"});

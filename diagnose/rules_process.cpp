@@ -1,6 +1,7 @@
 // Rules about the process, from the kernel's facts.
 #include <algorithm>
 
+#include "base/strings.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -18,7 +19,7 @@ bool always(const std::vector<ProcessFact>& looks, Condition condition) {
 }
 
 std::string over(const std::vector<ProcessFact>& looks) {
-  return "so at " + std::to_string(looks.size()) + " looks over " +
+  return "so at " + counted(looks.size(), "look") + " over " +
          seconds(static_cast<double>(looks.back().ns - looks.front().ns) / 1e9);
 }
 
@@ -31,13 +32,13 @@ void find_held_threads(const Facts& facts, std::vector<Finding>& found) {
                          [&](const ThreadFact& then) { return then.tid == each.tid && then.held_by == each.held_by; });
     };
     if (each.held_by.empty() || !std::all_of(facts.looks.begin(), facts.looks.end(), held_then)) continue;
-    found.push_back({.rule = "stopped",
-                     .sentence = "The thread " + quoted(each.name) + " does not run: " + printable(each.held_by) +
-                                 " has stopped it.",
-                     .evidence = {"thread id " + std::to_string(each.tid) + ", so at " +
-                                  std::to_string(facts.looks.size()) + " looks"},
-                     .confidence = Confidence::kCertain,
-                     .next = "let that program go on, or end it"});
+    found.push_back(
+        {.rule = "stopped",
+         .sentence =
+             "The thread " + quoted(each.name) + " does not run: " + printable(each.held_by) + " has stopped it.",
+         .evidence = {"thread id " + std::to_string(each.tid) + ", so at " + counted(facts.looks.size(), "look")},
+         .confidence = Confidence::kCertain,
+         .next = "let that program go on, or end it"});
   }
 }
 

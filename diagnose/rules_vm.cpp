@@ -28,9 +28,9 @@ bool is_near(const Space& space) {
 void judge_space(const Facts& facts, const Space& space, std::vector<Finding>& found) {
   if (!space.used || !space.limit || !is_near(space)) return;
   Finding finding{.rule = "metaspace",
-                  .sentence = space.name + " is nearly full: " +
-                              percent(*space.used / static_cast<double>(*space.limit)) + " of " + mib(*space.limit) +
-                              " are in use; at the limit no class can be loaded.",
+                  .sentence = space.name +
+                              " is nearly full: " + percent(*space.used / static_cast<double>(*space.limit)) + " of " +
+                              mib(*space.limit) + " are in use; at the limit no class can be loaded.",
                   .evidence = {mib(*space.used) + " in use after the last collection, " + space.option + "=" +
                                std::to_string(*space.limit)},
                   .confidence = Confidence::kCertain,
@@ -48,10 +48,10 @@ void find_full_metaspace(const Facts& facts, std::vector<Finding>& found) {
   judge_space(facts,
               {"Metaspace", "-XX:MaxMetaspaceSize", now.metaspace_used, now.metaspace_committed, limits.max_metaspace},
               found);
-  judge_space(facts,
-              {"The class space", "-XX:CompressedClassSpaceSize", now.class_space_used, std::nullopt,
-               limits.max_class_space},
-              found);
+  judge_space(
+      facts,
+      {"The class space", "-XX:CompressedClassSpaceSize", now.class_space_used, std::nullopt, limits.max_class_space},
+      found);
 }
 
 void find_full_code(const Facts& facts, std::vector<Finding>& found) {
@@ -79,14 +79,15 @@ void find_much_collecting(const Facts& facts, std::vector<Finding>& found) {
   if (!before.gc_seconds || !now.gc_seconds || now.ns <= before.ns || now.uptime.value_or(0) < kYoung) return;
   const double elapsed = static_cast<double>(now.ns - before.ns) / 1e9;
   const double share = (*now.gc_seconds - *before.gc_seconds) / elapsed;
-  const bool said = std::any_of(found.begin(), found.end(), [](const Finding& each) { return each.rule == "heap-full"; });
+  const bool said =
+      std::any_of(found.begin(), found.end(), [](const Finding& each) { return each.rule == "heap-full"; });
   if (share < kMuch || said) return;
-  found.push_back({.rule = "gc-time",
-                   .sentence = "The JVM spends " + percent(share) + " of its time in pauses of the collector.",
-                   .evidence = {seconds(*now.gc_seconds - *before.gc_seconds) + " in pauses within " +
-                                seconds(elapsed)},
-                   .confidence = Confidence::kLikely,
-                   .next = "hsperf stat " + facts.target + " -i 1s"});
+  found.push_back(
+      {.rule = "gc-time",
+       .sentence = "The JVM spends " + percent(share) + " of its time in pauses of the collector.",
+       .evidence = {seconds(*now.gc_seconds - *before.gc_seconds) + " in pauses within " + seconds(elapsed)},
+       .confidence = Confidence::kLikely,
+       .next = "hsperf stat " + facts.target + " -i 1s"});
 }
 
 void find_attach_off(const Facts& facts, std::vector<Finding>& found) {

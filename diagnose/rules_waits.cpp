@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/strings.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
@@ -75,14 +76,15 @@ void find_kernel_waits(const Facts& facts, std::vector<Finding>& found) {
   const auto& before = facts.process.front().waits;
   for (const KernelWaitFact& each : facts.process.back().waits) {
     if (std::find(before.begin(), before.end(), each) == before.end()) continue;
-    found.push_back({.rule = "kernel-wait",
-                     .sentence = "The thread " + quoted(each.name) +
-                                 " waits in the kernel and handles no signal: it needs a disk, a network file system or "
-                                 "another process.",
-                     .evidence = {"thread " + std::to_string(each.tid) + " was in state D at 2 looks" +
-                                  (each.place.empty() ? "" : ", in " + printable(each.place))},
-                     .confidence = Confidence::kCertain,
-                     .next = "cat /proc/" + facts.target + "/task/" + std::to_string(each.tid) + "/stack"});
+    found.push_back(
+        {.rule = "kernel-wait",
+         .sentence = "The thread " + quoted(each.name) +
+                     " waits in the kernel and handles no signal: it needs a disk, a network file system or "
+                     "another process.",
+         .evidence = {"thread " + std::to_string(each.tid) + " was in state D at 2 looks" +
+                      (each.place.empty() ? "" : ", in " + printable(each.place))},
+         .confidence = Confidence::kCertain,
+         .next = "cat /proc/" + facts.target + "/task/" + std::to_string(each.tid) + "/stack"});
   }
 }
 
@@ -90,14 +92,14 @@ void find_socket_readers(const Facts& facts, std::vector<Finding>& found) {
   if (facts.looks.size() < 3 || stands_still(facts)) return;
   for (const auto& [place, threads] : readers_of(facts)) {
     if (threads.size() < kSameThreads) continue;
-    found.push_back({.rule = "network",
-                     .sentence = std::to_string(threads.size()) +
-                                 " threads wait for an answer from the network at the same place.",
-                     .evidence = {quoted(threads.front()->name) + " and others, at " + place + " in all of " +
-                                      std::to_string(facts.looks.size()) + " samples",
-                                  "connections that idle look the same"},
-                     .confidence = Confidence::kHint,
-                     .next = "jtrace stack " + facts.target + " --java --group"});
+    found.push_back(
+        {.rule = "network",
+         .sentence = std::to_string(threads.size()) + " threads wait for an answer from the network at the same place.",
+         .evidence = {quoted(threads.front()->name) + " and others, at " + place + " in all of " +
+                          counted(facts.looks.size(), "sample"),
+                      "connections that idle look the same"},
+         .confidence = Confidence::kHint,
+         .next = "jtrace stack " + facts.target + " --java --group"});
   }
 }
 
@@ -123,8 +125,8 @@ void find_full_disks(const Facts& facts, std::vector<Finding>& found) {
   for (const DiskFact& each : *facts.disks) {
     if (each.free >= kLittle || share_of(each.size - each.free, each.size) < kAlmostAll) continue;
     found.push_back({.rule = "disk-full",
-                     .sentence = "The file system of " + printable(each.path) + " is full: " + mib(each.free) +
-                                 " of " + mib(each.size) + " are free.",
+                     .sentence = "The file system of " + printable(each.path) + " is full: " + mib(each.free) + " of " +
+                                 mib(each.size) + " are free.",
                      .evidence = {"the JVM writes there: " + each.use},
                      .confidence = Confidence::kCertain,
                      .next = "df -h /proc/" + facts.target +
@@ -168,7 +170,7 @@ void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found) {
                                " carriers is kept by a virtual thread that waits, and " + std::to_string(waiting) +
                                " others are ready.",
                    .evidence = {quoted(first) + " keeps " + quoted(first.carrier) + ", at " + own_place(first.frames) +
-                                ", in all of " + std::to_string(facts.looks.size()) + " samples"},
+                                ", in all of " + counted(facts.looks.size(), "sample")},
                    .confidence = Confidence::kLikely,
                    .next = "jtrace stack " + facts.target + " --java"});
 }

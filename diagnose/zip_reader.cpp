@@ -80,7 +80,7 @@ Result<> ZipReader::read_directory() {
   const auto here = reader.read<std::uint16_t>(), count = reader.read<std::uint16_t>();
   const auto size = reader.read<std::uint32_t>(), start = reader.read<std::uint32_t>();
   if (disk != 0 || start_disk != 0 || here != count) return malformed("an archive of several parts");
-  if (count > kMostMembers) return malformed("an archive of " + std::to_string(count) + " members: a bundle has few");
+  if (count > kMostMembers) return malformed("an archive of " + counted(count, "member") + ": a bundle has few");
   if (start > end || size > end - start) return malformed("the directory of the archive lies outside of it");
   reader = reader_at(bytes_, start);
   for (unsigned i = 0; i < count; ++i) {

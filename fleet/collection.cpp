@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "base/uuid.h"
 #include "fleet/spool_records.h"
 #include "fleet/subject.h"
@@ -176,7 +177,7 @@ void Collection::note_progress(StreamDocument& document) {
   }
   if (!state.is_finished) return;
   ++totals_.finished;
-  notes_.push_back(state.file + ": the trace is complete, " + std::to_string(state.written) + " elements" +
+  notes_.push_back(state.file + ": the trace is complete, " + counted(state.written, "element") +
                    (state.missing == 0 ? "" : " and " + std::to_string(state.missing) + " missing"));
 }
 

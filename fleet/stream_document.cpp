@@ -171,7 +171,7 @@ Result<> StreamDocument::read_elements(const Batch& batch) {
   Result<std::uint64_t> count = read_lines(batch.elements, each);
   if (!count) return fail(std::move(count).error().with_context("its elements cannot be read"));
   if (*count == batch.header.elements) return {};
-  return fail(ErrorCategory::kMalformed, "it has " + std::to_string(*count) + " elements, and its header says " +
+  return fail(ErrorCategory::kMalformed, "it has " + counted(*count, "element") + ", and its header says " +
                                              std::to_string(batch.header.elements));
 }
 
@@ -223,9 +223,8 @@ void StreamDocument::skip(const BatchHeader& header) {
 Result<> StreamDocument::append(const Batch& batch) {
   const BatchHeader& header = batch.header;
   if (state_.gap_from == 0 ? header.elements_before != state_.position : header.elements_before < state_.position)
-    return fail(ErrorCategory::kMalformed, "its header says that " + std::to_string(header.elements_before) +
-                                               " elements come before it, and it is " +
-                                               std::to_string(state_.position));
+    return fail(ErrorCategory::kMalformed, "its header says that " + counted(header.elements_before, "element") +
+                                               " come before it, and it is " + std::to_string(state_.position));
   if (state_.is_incomplete()) JTRACE_RETURN_IF_ERROR(load_defined());
   const std::size_t before = pending_.size();
   if (state_.bytes + pending_.size() == 0) pending_ = frame().begin;

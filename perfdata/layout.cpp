@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/bytes.h"
+#include "base/strings.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -105,8 +106,8 @@ class LayoutParser {
     std::size_t offset = prologue.entry_offset;
     for (; index_ < prologue.entry_count; ++index_) {
       if (offset == prologue.used) {  // declared but missing
-        layout_.warnings_.push_back(std::to_string(index_) + " entries found, " + std::to_string(prologue.entry_count) +
-                                    " declared");
+        layout_.warnings_.push_back(counted(index_, "entry", "entries") + " found, " +
+                                    std::to_string(prologue.entry_count) + " declared");
         return;
       }
       const std::size_t length = read_entry(offset);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/strings.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -100,7 +101,7 @@ Result<> check_secure(const FileFacts& facts, const std::string& path, std::opti
   if (owner && facts.owner != *owner && facts.owner != 0)
     return refused(path, "owned by user " + std::to_string(facts.owner) + " instead of " + std::to_string(*owner));
   if ((facts.mode & (S_IWGRP | S_IWOTH)) != 0) return refused(path, "the file is writable by others");
-  if (facts.links > 1) return refused(path, "the file has " + std::to_string(facts.links) + " names");
+  if (facts.links > 1) return refused(path, "the file has " + counted(facts.links, "name"));
   return {};
 }
 

@@ -47,7 +47,7 @@ bool is_refusal(const Error& error) { return error.errnum == EACCES || error.err
 Result<std::unique_ptr<PerfEvents>> PerfEvents::open(const std::vector<const target::Process*>& processes,
                                                      const EventOptions& options) {
   if (const auto most = greatest_rate(); options.ticks && most != 0 && options.hz > static_cast<double>(most))
-    return fail(ErrorCategory::kUsage, "the kernel gives at most " + std::to_string(most) + " samples a second",
+    return fail(ErrorCategory::kUsage, "the kernel gives at most " + counted(most, "sample") + " a second",
                 "see /proc/sys/kernel/perf_event_max_sample_rate");
   raise_descriptor_limit();
   Error last;
@@ -185,8 +185,8 @@ Result<> PerfEvents::open_threads(const target::Process& process) {
     for (std::size_t i = 0; i < tids.size(); ++i) {
       const auto done = open_thread(process.pid(), tids[i]);
       if (!done && done.error().errnum == EMFILE && owners_.any()) {
-        notes_.push_back(std::to_string(tids.size() - i) +
-                         " threads, those that used the processor least, are not sampled: there are not descriptors "
+        notes_.push_back(counted(tids.size() - i, "thread") +
+                         ", those that used the processor least, are not sampled: there are not descriptors "
                          "enough (ulimit -n)");
         return {};
       }

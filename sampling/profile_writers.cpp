@@ -100,7 +100,8 @@ std::string profile_svg(const ProfileCounts& counts, const ProfileHead& head) {
     for (const std::uint32_t name : stack) frames += (frames.empty() ? "" : ";") + counts.names()[name];
     profile.stacks[frames] += static_cast<double>(value_of(counts, count));
   }
-  const std::string lost = head.lost == 0 ? "" : "; " + std::to_string(head.lost) + " samples were lost";
+  const std::string lost =
+      head.lost == 0 ? "" : "; " + counted(head.lost, "sample") + " " + was_were(head.lost) + " lost";
   return trace::io::flame_svg(profile, head.title, head.how + lost);
 }
 

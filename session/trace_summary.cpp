@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/strings.h"
 #include "trace/byte_sink.h"
 
 namespace jtrace::session {
@@ -28,9 +29,9 @@ ExitStatus TraceSummary::status() const {
 std::string TraceSummary::text() const {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(elapsed) / 1e9);
-  std::string text = std::to_string(events) + " events, " + size_text(bytes) + " in " + seconds + " s";
-  if (documents > 1) text += ", in " + std::to_string(documents) + " documents";
-  if (dropped != 0) text += ", " + std::to_string(dropped) + " events lost";
+  std::string text = counted(events, "event") + ", " + size_text(bytes) + " in " + seconds + " s";
+  if (documents > 1) text += ", in " + counted(documents, "document");
+  if (dropped != 0) text += ", " + counted(dropped, "event") + " lost";
   return text;
 }
 

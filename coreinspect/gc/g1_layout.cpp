@@ -2,8 +2,8 @@
 // prefix G1 from JDK 24 on).
 #include <array>
 
+#include "base/strings.h"
 #include "coreinspect/gc/heap_layout.h"
-
 namespace jtrace::coreinspect {
 namespace {
 
@@ -36,14 +36,13 @@ class G1Reader {
     const Address regions = heap + *manager + *table;
     JTRACE_ASSIGN_OR_RETURN(const Address base, vm_.read_pointer(regions, "G1HeapRegionTable", "_base"));
     JTRACE_ASSIGN_OR_RETURN(const auto length, vm_.read_field<std::uint64_t>(regions, "G1HeapRegionTable", "_length"));
-    if (length > kMaxRegions)
-      return fail(ErrorCategory::kMalformed, "a table of " + std::to_string(length) + " regions");
+    if (length > kMaxRegions) return fail(ErrorCategory::kMalformed, "a table of " + counted(length, "region"));
     std::vector<Address> pointers(length);
     JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(base, std::as_writable_bytes(std::span(pointers))));
     std::size_t unreadable = 0;
     for (Address pointer : pointers)
       if (pointer != 0 && !add(pointer)) ++unreadable;
-    if (unreadable > 0) layout_.missing.push_back(std::to_string(unreadable) + " regions could not be read");
+    if (unreadable > 0) layout_.missing.push_back(counted(unreadable, "region") + " could not be read");
     return {};
   }
 

@@ -47,7 +47,8 @@ void drop_impossible(HeapLayout& layout) {
   };
   const auto dropped = std::erase_if(layout.regions, impossible);
   if (dropped > 0)
-    layout.missing.push_back(std::to_string(dropped) + " regions of the heap are impossible and were left out");
+    layout.missing.push_back(counted(dropped, "region") + " of the heap " + is_are(dropped) +
+                             " impossible and left out");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/strings.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -160,7 +162,7 @@ std::vector<std::string> walk_faults(const WalkTotals& totals) {
   std::vector<std::string> lines;
   if (totals.unparsable > 0)
     lines.push_back(std::to_string(totals.unparsable) + " bytes of the heap could not be parsed, in " +
-                    std::to_string(totals.breaks) + " places");
+                    counted(totals.breaks, "place"));
   if (totals.unreadable > 0)
     lines.push_back(std::to_string(totals.unreadable) + " bytes of the heap could not be read");
   return lines;

@@ -41,7 +41,7 @@ class ShenandoahReader {
                             vm_.read_static<std::uint64_t>("ShenandoahHeapRegion", "RegionSizeBytes"));
     JTRACE_ASSIGN_OR_RETURN(const auto count, vm_.read_field<std::uint64_t>(heap, "ShenandoahHeap", "_num_regions"));
     if (count == 0 || count > kMaxRegions)
-      return fail(ErrorCategory::kMalformed, "a table of " + std::to_string(count) + " regions");
+      return fail(ErrorCategory::kMalformed, "a table of " + counted(count, "region"));
     Address table = 0;
     if (vm_.types().has("ShenandoahHeap", "_regions")) {
       JTRACE_ASSIGN_OR_RETURN(table, vm_.read_pointer(heap, "ShenandoahHeap", "_regions"));
@@ -53,7 +53,7 @@ class ShenandoahReader {
     std::size_t unreadable = 0;
     for (Address pointer : pointers)
       if (!add(pointer)) ++unreadable;
-    if (unreadable > 0) layout_.missing.push_back(std::to_string(unreadable) + " regions could not be read");
+    if (unreadable > 0) layout_.missing.push_back(counted(unreadable, "region") + " could not be read");
     return {};
   }
 

@@ -26,7 +26,7 @@ class ZReader {
     for (Address page : pages)
       if (!add(page)) ++unreadable;
     place_copies();
-    if (unreadable > 0) layout_.missing.push_back(std::to_string(unreadable) + " pages could not be read");
+    if (unreadable > 0) layout_.missing.push_back(counted(unreadable, "page") + " could not be read");
     if (compacted_ > 0)
       layout_.missing.push_back(std::to_string(compacted_) +
                                 " bytes are in pages that are being compacted in place: objects may be counted "
@@ -53,7 +53,7 @@ class ZReader {
   Result<std::vector<Address>> page_addresses() const {
     JTRACE_ASSIGN_OR_RETURN(const auto table, z_.pages());
     if (table.count > kMaxGranules)
-      return fail(ErrorCategory::kMalformed, "a page table of " + std::to_string(table.count) + " entries");
+      return fail(ErrorCategory::kMalformed, "a page table of " + counted(table.count, "entry", "entries"));
     std::vector<Address> pages;
     table.visit(vm_, [&](Address, std::span<const Address> entries) {
       for (Address entry : entries)

@@ -1,8 +1,8 @@
 // Accumulation points: from the roots down the tree of dominators, as long as single objects keep a large part.
 #include <algorithm>
 
+#include "base/strings.h"
 #include "coreinspect/graph/leak_rules.h"
-
 namespace jtrace::coreinspect {
 namespace {
 
@@ -97,7 +97,7 @@ class Accumulations {
     const std::string name = graph_.name(container), count = std::to_string(entries);
     if (container == object && is_structure) return "a structure of " + count + " " + name;
     if (container == object && search_.fields.is_array(object))
-      return "one " + name + " of " + std::to_string(search_.fields.length(object)) + " elements";
+      return "one " + name + " of " + counted(search_.fields.length(object), "element");
     return (graph_.is_class(container) ? "" : "one ") + name + (entries == 0 ? "" : " with " + count + " entries");
   }
   void describe_classes(const std::vector<std::uint32_t>& entries, bool is_structure, LeakSuspect& suspect) const;
@@ -158,7 +158,7 @@ void Accumulations::describe_classes(const std::vector<std::uint32_t>& entries, 
     suspect.evidence.push_back(std::to_string(sum.second) + " " + name + " among them keep " +
                                std::to_string(sum.first) + " bytes");
   if (count < all.size())
-    suspect.evidence.push_back("the classes are of the first " + std::to_string(count) + " entries");
+    suspect.evidence.push_back("the classes are of the first " + counted(count, "entry", "entries"));
 }
 
 void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& entries, bool is_structure) {

@@ -1,8 +1,8 @@
 // Class loaders of one kind that have the same classes: each is an application that was loaded again.
 #include <algorithm>
 
+#include "base/strings.h"
 #include "coreinspect/graph/leak_rules.h"
-
 namespace jtrace::coreinspect {
 namespace {
 

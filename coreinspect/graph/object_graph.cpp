@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/strings.h"
 #include "coreinspect/oops/class_model.h"
 
 namespace jtrace::coreinspect {
@@ -49,8 +50,7 @@ Result<std::unique_ptr<ObjectGraph>> ObjectGraph::build(HprofFile file, std::opt
   for (const HprofClass& each : file.classes()) range.add(each.id);
   file.each_object([&](const HprofObject& object, std::uint64_t) { range.add(object.id); });
   if (range.count >= kNoObject - 1)
-    return fail(ErrorCategory::kRefused,
-                "the heap dump has " + std::to_string(range.count) + " objects, more than 2^32");
+    return fail(ErrorCategory::kRefused, "the heap dump has " + counted(range.count, "object") + ", more than 2^32");
   ObjectIndex index(range);
   for (const HprofClass& each : file.classes()) index.add(each.id);
   file.each_object([&](const HprofObject& object, std::uint64_t) { index.add(object.id); });

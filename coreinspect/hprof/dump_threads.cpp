@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/strings.h"
 #include "coreinspect/hprof/vm_roots.h"
 #include "coreinspect/unwind/virtual_threads.h"
 
@@ -62,7 +63,7 @@ class DumpThreadReader {
         threads.push_back(std::move(thread));
       }
     }
-    if (broken > 0) missing_.push_back(std::to_string(broken) + " threads could not be read to the end");
+    if (broken > 0) missing_.push_back(counted(broken, "thread") + " could not be read to the end");
     return threads;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/strings.h"
 #include "coreinspect/hprof/class_plan.h"
 #include "coreinspect/hprof/dump_threads.h"
 #include "coreinspect/hprof/object_encoder.h"
@@ -63,13 +64,13 @@ class Dumper {
     JTRACE_RETURN_IF_ERROR(write_roots());
     JTRACE_RETURN_IF_ERROR(writer_.end());
     if (plans_.broken() > 0)
-      result_.missing.push_back(std::to_string(plans_.broken()) + " classes could not be read in full");
+      result_.missing.push_back(counted(plans_.broken(), "class", "classes") + " could not be read in full");
     if (result_.counts.truncated > 0)
       result_.missing.push_back(std::to_string(result_.counts.truncated) +
                                 " arrays are longer than the format allows, and were cut");
     if (result_.counts.unknown > 0)
-      result_.missing.push_back(std::to_string(result_.counts.unknown) +
-                                " objects of classes that were loaded in the meantime were left out");
+      result_.missing.push_back(counted(result_.counts.unknown, "object") +
+                                " of classes that were loaded in the meantime were left out");
     return std::move(result_);
   }
 

@@ -149,7 +149,7 @@ Result<std::string> ClassModel::constant_symbol(Address pool, std::uint32_t inde
 
 Result<std::uint32_t> ClassModel::array_length(Address array) const {
   JTRACE_ASSIGN_OR_RETURN(const auto length, vm_.memory().read<std::uint32_t>(array + array_length_));
-  if (length > kMaxArray) return fail(malformed("an array of " + std::to_string(length) + " elements", array));
+  if (length > kMaxArray) return fail(malformed("an array of " + counted(length, "element"), array));
   return length;
 }
 
@@ -164,7 +164,7 @@ Result<std::vector<Address>> ClassModel::methods(Address klass) const {
   if (array == 0) return std::vector<Address>();
   JTRACE_ASSIGN_OR_RETURN(const auto length, array_length(array));
   JTRACE_ASSIGN_OR_RETURN(const Address data, array_data(array, "Array<Method*>"));
-  if (length > 65536) return fail(malformed("a class of " + std::to_string(length) + " methods", klass));
+  if (length > 65536) return fail(malformed("a class of " + counted(length, "method"), klass));
   std::vector<Address> methods(length);
   JTRACE_RETURN_IF_ERROR(vm_.memory().read_exactly(data, std::as_writable_bytes(std::span(methods))));
   return methods;

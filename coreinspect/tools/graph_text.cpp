@@ -48,7 +48,7 @@ void add_summary(const HeapTree& tree, const ViewOptions& options, ViewResult& r
     const ClassRetained& sum = tree.by_strength()[i];
     if (sum.objects > 0)
       result.out += (i == 0 ? " " : ", ") + std::string(to_string(static_cast<Strength>(i))) + " " +
-                    std::to_string(sum.shallow) + " (" + std::to_string(sum.objects) + " objects)";
+                    std::to_string(sum.shallow) + " (" + counted(sum.objects, "object") + ")";
   }
   result.out += "\n";
   if (!graph.shape_is_known()) {

@@ -148,7 +148,7 @@ void append_json(const Inspection& inspection, const ShownObject& object, int de
 void append_text(const ShownObject& object, int depth, std::string& out) {
   const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
   out += indent + printable(object.type) + " at " + hex(object.address) + ", " + std::to_string(object.size) + " bytes";
-  if (object.length) out += ", " + std::to_string(*object.length) + " elements";
+  if (object.length) out += ", " + counted(*object.length, "element");
   out += "\n";
   for (const ShownField& field : object.fields) {
     out += indent + "  " + (field.is_static ? "static " : "") + printable(field.name + " = " + field.value);

@@ -220,7 +220,7 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
   }
   if (options.json) append_walk_members(result.members, *access, *totals, 0);
   else
-    result.out += std::to_string(all) + " references" +
+    result.out += counted(all, "reference") +
                   (all > rows.size() ? ", the first " + std::to_string(rows.size()) + " shown" : "") + "\n";
   return result;
 }

@@ -63,7 +63,7 @@ std::string millis(std::chrono::nanoseconds time) {
 }
 
 std::string way_text(const HeapAccess& access, std::uint64_t changed) {
-  const std::string tries = access.tries() > 1 ? ", tried " + std::to_string(access.tries()) + " times" : "";
+  const std::string tries = access.tries() > 1 ? ", tried " + counted(access.tries(), "time") : "";
   if (access.runs()) {
     std::string text = "read while the JVM ran: " + std::to_string(changed) + " bytes changed in the meantime\n";
     if (!access.why_running().empty()) text += "not stopped" + tries + ": " + printable(access.why_running()) + "\n";
@@ -251,7 +251,7 @@ Result<ViewResult> view_heap(Inspection& inspection, const ViewOptions& options)
     result.members = "\"heap\":" + result.members;
     return result;
   }
-  result.out = std::string(layout.collector) + ", " + std::to_string(layout.collections) + " collections";
+  result.out = std::string(layout.collector) + ", " + counted(layout.collections, "collection");
   if (layout.region_size > 0) result.out += ", regions of " + std::to_string(layout.region_size) + " bytes";
   if (limit) result.out += ", at most " + std::to_string(*limit) + " bytes";
   result.out += "\nregions           size           used  space\n";

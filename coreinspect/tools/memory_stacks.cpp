@@ -34,7 +34,7 @@ class Stacks {
       else ++unreadable;
     }
     if (!threads) missing.push_back("stacks of Java threads: " + threads.error().message());
-    if (unreadable > 0) missing.push_back("the bounds of " + std::to_string(unreadable) + " stacks could not be read");
+    if (unreadable > 0) missing.push_back("the bounds of " + counted(unreadable, "stack") + " could not be read");
   }
 
   // A thread that runs at this moment does not tell: its guard page does.

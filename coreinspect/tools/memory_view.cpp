@@ -1,6 +1,7 @@
 // The view memory: every MiB of RSS by owner, beside the limit of the control group.
 #include <cstdio>
 
+#include "base/strings.h"
 #include "coreinspect/tools/direct_memory.h"
 #include "coreinspect/tools/memory_account.h"
 #include "coreinspect/tools/views.h"
@@ -68,12 +69,13 @@ void write_notes(std::string& out, const MemoryAccount& account, const std::opti
                  const std::optional<target::GroupMemory>& group) {
   if (account.counted_again > 0)
     out += "RSS as the kernel counts it: " + std::to_string(account.rss) + ", " + mib(account.rss) +
-           "; ZGC maps its heap " + std::to_string(account.heap_views) + " times, and " + mib(account.counted_again) +
+           "; ZGC maps its heap " + counted(account.heap_views, "time") + ", and " + mib(account.counted_again) +
            " of it are counted again\n";
   const MallocMemory& malloc = account.malloc;
   if (malloc.heaps > 0)
-    out += "malloc: " + std::to_string(malloc.arenas) + " arenas hold " + mib(malloc.held) + ", at least " +
-           mib(malloc.free) + " of it free; " + std::to_string(malloc.blocks) + " large blocks\n";
+    out += "malloc: " + counted(malloc.arenas, "arena") + (malloc.arenas == 1 ? " holds " : " hold ") +
+           mib(malloc.held) + ", at least " + mib(malloc.free) + " of it free; " +
+           counted(malloc.blocks, "large block") + "\n";
   if (direct)
     out += "direct buffers: " + std::to_string(direct->count) + " of " +
            mib(static_cast<std::uint64_t>(direct->capacity)) + "; their memory is malloc's\n";

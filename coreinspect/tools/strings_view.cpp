@@ -76,7 +76,7 @@ Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& op
   if (options.json)
     result.members = "\"strings\":" + std::to_string(all) + ",\"texts\":" + std::to_string(texts.size());
   else
-    result.out = std::to_string(all) + " reachable strings, " + std::to_string(texts.size()) + " different texts\n" +
+    result.out = counted(all, "reachable string") + ", " + counted(texts.size(), "different text") + "\n" +
                  (rows.empty() ? "" : "     strings          bytes  text; most of them by which field\n");
   for (const auto* row : rows) {
     const std::string holder = largest(row->second, holders);

@@ -126,7 +126,7 @@ Result<ViewResult> view_classes(Inspection& inspection, const ViewOptions& optio
     }
   }
   if (incomplete) result.missing.push_back("a list of classes could not be read to its end");
-  if (unreadable > 0) result.missing.push_back(std::to_string(unreadable) + " classes could not be read");
+  if (unreadable > 0) result.missing.push_back(counted(unreadable, "class", "classes") + " could not be read");
   return result;
 }
 
@@ -243,8 +243,7 @@ Result<ViewResult> view_class(Inspection& inspection, const ViewOptions& options
                       "; // " + std::to_string((*method)->code_size) + " bytes of code, Method " + hex(address) + "\n";
     }
     if (options.json) json.end_array().end_object();
-    if (unreadable > 0)
-      result.missing.push_back(std::to_string(unreadable) + " methods of " + name + " could not be read");
+    if (unreadable > 0) result.missing.push_back(counted(unreadable, "method") + " of " + name + " could not be read");
   }
   return result;
 }

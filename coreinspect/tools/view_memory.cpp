@@ -42,8 +42,8 @@ Result<ViewResult> view_symbols(Inspection& inspection, const ViewOptions& optio
   JTRACE_ASSIGN_OR_RETURN(const auto image, target::ElfImage::from_fd(std::move(fd), mapping.path));
   const std::string& dumped = target.libjvm().build_id();
   if (!dumped.empty() && image.build_id() != dumped)
-    return fail(ErrorCategory::kMalformed,
-                mapping.path + ": the file's build id " + image.build_id() + " is not that of the process, " + dumped);
+    return fail(ErrorCategory::kMalformed, "the file that is read for " + mapping.path + " has build id " +
+                                               image.build_id() + ", the process had " + dumped);
   ViewResult result;
   JsonWriter json(result.out);
   for (const target::ElfSymbol& symbol : image.symbols()) {

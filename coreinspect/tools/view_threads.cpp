@@ -66,7 +66,7 @@ void append_frame(std::string& out, const Frame& frame, Shown shown, const Objec
 
 void append_walk(std::string& out, const Walk& walk, Shown shown, const ObjectNames& names) {
   for (const Frame& frame : walk.frames) append_frame(out, frame, shown, names);
-  if (walk.gaps > 0) out += "    - native frames are missing in " + std::to_string(walk.gaps) + " places\n";
+  if (walk.gaps > 0) out += "    - native frames are missing in " + counted(walk.gaps, "place") + "\n";
   if (walk.incomplete()) out += "    - the rest cannot be read: " + walk.stopped + "\n";
 }
 

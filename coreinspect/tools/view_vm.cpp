@@ -189,7 +189,7 @@ Result<ViewResult> view_properties(Inspection& inspection, const ViewOptions& op
     else result.out.append(printable(key)).append(" = ").append(printable(value)).append("\n");
   }
   if (table.unreadable > 0)
-    result.missing.push_back(std::to_string(table.unreadable) + " properties could not be read");
+    result.missing.push_back(counted(table.unreadable, "property", "properties") + " could not be read");
   result.masked = mask.count();
   return result;
 }

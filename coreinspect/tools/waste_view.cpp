@@ -42,8 +42,7 @@ std::string text_of(const WasteFinding& found, std::uint64_t all) {
                      printable(found.holder) + "\n";
   for (std::size_t i = 0; i < std::min(kExamples, found.examples.size()); ++i)
     text += std::string(36, ' ') + "\"" + printable(found.examples[i].text) + "\" " +
-            std::to_string(found.examples[i].objects) + " times: " + std::to_string(found.examples[i].bytes) +
-            " bytes\n";
+            counted(found.examples[i].objects, "time") + ": " + std::to_string(found.examples[i].bytes) + " bytes\n";
   return text;
 }
 

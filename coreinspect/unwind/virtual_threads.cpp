@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/strings.h"
 #include "coreinspect/oops/java_collections.h"
 #include "coreinspect/unwind/stack_chunks.h"
 
@@ -47,7 +48,7 @@ class Reader {
                               const auto key = objects_.reference(node, "key");
                               if (key && *key != 0) use(*key);
                             }));
-    if (broken > 0) return fail(ErrorCategory::kPartial, std::to_string(broken) + " entries could not be read");
+    if (broken > 0) return fail(ErrorCategory::kPartial, counted(broken, "entry", "entries") + " could not be read");
     return {};
   }
   Result<> add_set(Address set) {

@@ -112,14 +112,14 @@ Result<> Vm::read_flags() {
   JTRACE_ASSIGN_OR_RETURN(const auto count, read_static<std::uint64_t>(type, "numFlags"));
   const auto stride = types_.size_of(type);
   if (!stride || *stride == 0 || count > kMaxFlags)
-    return fail(ErrorCategory::kMalformed, "impossible flag table of " + std::to_string(count) + " flags");
+    return fail(ErrorCategory::kMalformed, "impossible flag table of " + counted(count, "flag"));
   std::size_t unreadable = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     auto flag = read_flag(first + i * *stride, type);
     if (!flag) ++unreadable;
     else if (!flag->name.empty()) flags_.push_back(std::move(*flag));
   }
-  if (unreadable > 0) warn(std::to_string(unreadable) + " flags could not be read");
+  if (unreadable > 0) warn(counted(unreadable, "flag") + " could not be read");
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/joined.h"
+#include "base/strings.h"
 #include "dtrace/flag_switch.h"
 #include "dtrace/launch.h"
 #include "dtrace/trace/chosen_probes.h"
@@ -51,7 +52,7 @@ Result<std::unique_ptr<ProbeSource>> open_source(const target::Process& process,
                           ProbeSource::open(process, libjvm, sites, {request.back_end, request.options.ring_memory}));
   char time[32];
   std::snprintf(time, sizeof time, "%.0f ms", static_cast<double>(monotonic_ns() - before) / 1e6);
-  request.report(LogLevel::kInfo, "tracing " + std::to_string(sites.size()) + " sites by " +
+  request.report(LogLevel::kInfo, "tracing " + counted(sites.size(), "site") + " by " +
                                       std::string(to_string(source->back_end())) + ", set in " + time +
                                       (source->reason().empty() ? "" : " (" + source->reason() + ")"));
   return source;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/strings.h"
 #include "trace/record/control.h"
 
 namespace jtrace::session {
@@ -42,7 +43,7 @@ Result<MethodCounts> last_counts(const TraceOptions& options, std::uint64_t meth
                                  const std::function<Result<MethodCounts>()>& counter) {
   if (methods != 0 && room_for_counts(options, methods, size) == 0)
     return fail(ErrorCategory::kRefused,
-                std::to_string(methods) + " methods: their counts would take more than half of --max-size");
+                counted(methods, "method") + ": their counts would take more than half of --max-size");
   if (!counter) return fail(ErrorCategory::kRefused, "calls are no longer counted");
   return counter();
 }

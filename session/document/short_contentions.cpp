@@ -101,8 +101,8 @@ Result<> ShortContentions::write_counts() {
     sums.push_back(rest);
   }
   for (const trace::ShortContentions& sum : sums)
-    JTRACE_RETURN_IF_ERROR(emitter_.emit(
-        trace::Option{.key = trace::kShortContentionsKey, .value = trace::short_contentions_text(sum)}));
+    JTRACE_RETURN_IF_ERROR(
+        emitter_.emit(trace::Option{.key = trace::kShortContentionsKey, .value = trace::short_contentions_text(sum)}));
   return {};
 }
 

@@ -39,9 +39,7 @@ class ShortContentions : private EventPart {
     bool is_left_out = false;  // a short one
   };
   // Without ends nothing is known to be short.
-  bool is_limited() const {
-    return options_.min_contention != 0 && traces(trace::record::kMonContendedEnteredEvent);
-  }
+  bool is_limited() const { return options_.min_contention != 0 && traces(trace::record::kMonContendedEnteredEvent); }
   Held* open_of(std::uint64_t thread);
   void keep_open_of(std::uint64_t thread);
   void keep_all_open();
@@ -49,8 +47,8 @@ class ShortContentions : private EventPart {
   void count(const trace::record::MonitorRecord& enter, std::uint64_t ns);
 
   std::deque<Held> held_;
-  std::uint64_t first_ = 0;                                // number of the first of held_
-  std::unordered_map<std::uint64_t, std::uint64_t> open_;  // thread -> number of its begin
+  std::uint64_t first_ = 0;                                            // number of the first of held_
+  std::unordered_map<std::uint64_t, std::uint64_t> open_;              // thread -> number of its begin
   std::map<std::string, trace::ShortContentions, std::less<>> short_;  // by class
 };
 

@@ -205,9 +205,9 @@ class SpillSource final : public io::EventSource {
   }
   Result<> report_faults(const Drainer& drainer) {
     if (drainer.figures().malformed != 0)
-      JTRACE_RETURN_IF_ERROR(faults_.add(
-          name_, {}, "senseless record", "",
-          std::to_string(drainer.figures().malformed) + " places in the records are invalid and were left out"));
+      JTRACE_RETURN_IF_ERROR(faults_.add(name_, {}, "senseless record", "",
+                                         counted(drainer.figures().malformed, "place") + " in the records " +
+                                             is_are(drainer.figures().malformed) + " invalid and left out"));
     if (drainer.figures().made_up_definitions != 0)
       JTRACE_RETURN_IF_ERROR(faults_.add(name_, {}, "missing definition", "",
                                          std::to_string(drainer.figures().made_up_definitions) +

@@ -56,7 +56,8 @@ std::string stats(const std::string& path) {
   return done.out;
 }
 
-// A thread that was BLOCKED before the JVM reported it may miss its own event, and a busy machine makes a short one long.
+// A thread that was BLOCKED before the JVM reported it may miss its own event, and a busy machine makes a short one
+// long.
 TEST_P(EachJdk, ShortContentionsAreCounted) {
   TracedJvm jvm(GetParam(), "Contends", with({}));
   jvm.ask("short " + std::to_string(kShort));

@@ -69,16 +69,17 @@ TEST_P(DiagnoseLimits, NamesSocketsThatAreNotClosed) {
   must(jvm->ask("unclosed 99"));
   EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("unclosed-sockets"), IsEmpty());
   must(jvm->ask("unclosed 1"));
-  EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("unclosed-sockets"),
-              ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("100 sockets are"), HasSubstr("100 of them of 127.0.0.1"))));
+  EXPECT_THAT(
+      diagnose(jvm->pid_text(), kQuick).texts("unclosed-sockets"),
+      ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("100 sockets are"), HasSubstr("100 of them of 127.0.0.1"))));
 }
 
 TEST_P(DiagnoseLimits, HintsAtThreadsThatWaitForTheNetwork) {
   const auto jvm = start();
   must(jvm->ask("readers 5"));
   const Diagnosis found = diagnose(jvm->pid_text(), kQuick);
-  EXPECT_THAT(found.texts("network"),
-              ElementsAre(AllOf(HasSubstr("hint: "), HasSubstr("5 threads wait"), HasSubstr("at Ailing.read(Ailing.java"))))
+  EXPECT_THAT(found.texts("network"), ElementsAre(AllOf(HasSubstr("hint: "), HasSubstr("5 threads wait"),
+                                                        HasSubstr("at Ailing.read(Ailing.java"))))
       << found.done.out;
   EXPECT_EQ(found.done.status, 0);
 }
@@ -124,7 +125,8 @@ TEST_P(DiagnoseLimits, NamesAGroupWithoutMemory) {
   EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("group-memory"), IsEmpty());
   must(group->set_memory_limit(1.05));
   const Diagnosis found = diagnose(jvm->pid_text(), kQuick);
-  EXPECT_THAT(found.texts("group-memory"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("9")))) << found.done.out;
+  EXPECT_THAT(found.texts("group-memory"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("9"))))
+      << found.done.out;
   EXPECT_THAT(found.texts("group-size"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("64.0 MiB"))));
 }
 
@@ -172,20 +174,21 @@ TEST_P(DiagnoseLimits, NamesThreadsThatGetNoProcessor) {
   const Diagnosis found = diagnose_until(*jvm, "processors");
   stop = true;
   for (std::thread& each : others) each.join();
-  EXPECT_THAT(found.texts("processors"), ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("wait for a processor for ")))) << found.done.out;
+  EXPECT_THAT(found.texts("processors"),
+              ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("wait for a processor for "))))
+      << found.done.out;
 }
 
 TEST_P(DiagnoseLimits, NamesCarriersThatAreKept) {
   if (GetParam().version < 21) GTEST_SKIP() << "virtual threads came with JDK 21";
-  const auto jvm = start({.flags = {"-Djdk.virtualThreadScheduler.parallelism=2",
-                                    "-Djdk.virtualThreadScheduler.maxPoolSize=2"}});
+  const auto jvm =
+      start({.flags = {"-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2"}});
   must(jvm->ask("pin"));
   EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("pinned"), IsEmpty());  // nobody wants the carriers
   must(jvm->ask("ready 5"));
   const Diagnosis found = diagnose(jvm->pid_text(), kQuick);
-  EXPECT_THAT(found.texts("pinned"),
-              ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("each of the 2 carriers"), HasSubstr("5 others"),
-                                HasSubstr("Ailing.standStill"))))
+  EXPECT_THAT(found.texts("pinned"), ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("each of the 2 carriers"),
+                                                       HasSubstr("5 others"), HasSubstr("Ailing.standStill"))))
       << found.done.out;
 }
 

@@ -1,5 +1,5 @@
-// OwnGroup: a control group that this test makes for one JVM, directly below the mount of its hierarchy. The JVM is moved
-// back, and the group removed, when the object is destroyed. One thread.
+// OwnGroup: a control group that this test makes for one JVM, directly below the mount of its hierarchy. The JVM is
+// moved back, and the group removed, when the object is destroyed. One thread.
 #pragma once
 
 #include <sys/types.h>

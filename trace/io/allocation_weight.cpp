@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/strings.h"
+
 namespace jtrace::trace::io {
 
 AllocationKind allocation_kind(const Scope& scope) {
@@ -28,7 +30,7 @@ std::string allocation_note(AllocationKind kind, std::uint64_t samples, std::uin
   if (kind == AllocationKind::kUnknown)
     return "as recorded: the trace does not say whether these are samples, and at what interval";
   if (kind != AllocationKind::kSampled) return {};
-  return "estimated from " + std::to_string(samples) + " samples, one each " + std::to_string(interval) +
+  return "estimated from " + counted(samples, "sample") + ", one each " + std::to_string(interval) +
          " bytes on average";
 }
 

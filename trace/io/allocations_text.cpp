@@ -70,7 +70,7 @@ class TextView {
       return "no allocations of " + printable(view_.type) + " in the trace, of " +
              std::to_string(statistics_.places.total("").elements) + " recorded\n";
     const std::string note = statistics_.allocation_note();
-    out_ = std::to_string(rounded(total.bytes)) + " bytes in " + std::to_string(rounded(total.objects)) + " objects";
+    out_ = std::to_string(rounded(total.bytes)) + " bytes in " + counted(rounded(total.objects), "object");
     if (!view_.type.empty()) out_ += " of " + printable(view_.type);
     out_ += "; " + (note.empty() ? std::string("exact: each object that was recorded") : note) + "\n";
     out_ += lost_events(statistics_);

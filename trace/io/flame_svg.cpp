@@ -78,7 +78,8 @@ class Picture {
     const double height = kHead + (static_cast<double>(depth_) + 1) * kRow + kMargin;
     std::string below(note);
     if (left_out_ != 0)
-      below += (below.empty() ? "" : "; ") + std::to_string(left_out_) + " frames too narrow to see are left out";
+      below += (below.empty() ? "" : "; ") + counted(left_out_, "frame") + " too narrow to see " + is_are(left_out_) +
+               " left out";
     std::string out = formatted(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" "
         "font-family=\"DejaVu Sans Mono,Menlo,Consolas,monospace\" font-size=\"11\">\n",

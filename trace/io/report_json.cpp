@@ -301,12 +301,13 @@ class Page {
       if (thread.monitor != 0) json_.member("monitor", Statistics::monitor_class(*statistics.scope, thread.monitor));
       if (thread.owner != 0) json_.member("owner", statistics.scope->thread_name(thread.owner));
       json_.key("frames").begin_array();
-      if (thread.deeper != 0) json_.value("... " + std::to_string(thread.deeper) + " inner frames are left out");
+      if (thread.deeper != 0)
+        json_.value("... " + counted(thread.deeper, "inner frame") + " " + is_are(thread.deeper) + " left out");
       auto frame = thread.frames.rbegin();
       for (; frame != thread.frames.rend() && frames < limit(kFrames); ++frame, ++frames)
         json_.value(statistics.scope->method_name(*frame));
       if (const auto rest = thread.frames.rend() - frame; rest != 0)
-        json_.value("... " + std::to_string(rest) + " outer frames are left out");
+        json_.value("... " + counted(rest, "outer frame") + " " + is_are(rest) + " left out");
       json_.end_array().end_object();
     }
     json_.end_array().key("deadlocks").begin_array();

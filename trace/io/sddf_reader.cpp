@@ -167,7 +167,7 @@ Result<SddfRecord> SddfReader::record() {
   const auto found = descriptors_.find(made.name);
   if (found == descriptors_.end()) return fail(fault("record \"" + made.name + "\" comes before its descriptor"));
   JTRACE_RETURN_IF_ERROR(expect("{"));
-  const std::string count = std::to_string(found->second.size()) + " fields";
+  const std::string count = counted(found->second.size(), "field");
   for (std::size_t i = 0; i < found->second.size(); ++i) {
     JTRACE_RETURN_IF_ERROR(skip_blanks());
     if (peek() == '}') return fail(fault("record \"" + made.name + "\" has " + std::to_string(i) + " of " + count));

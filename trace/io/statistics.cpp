@@ -59,7 +59,7 @@ std::string ScopeStatistics::allocation_note() const {
 
 std::string lost_events(const ScopeStatistics& statistics) {
   const std::uint64_t lost = statistics.scope->dropped;
-  return lost == 0 ? "" : std::to_string(lost) + " events were lost while tracing: there were more\n";
+  return lost == 0 ? "" : counted(lost, "event") + " " + was_were(lost) + " lost while tracing: there were more\n";
 }
 
 Coverage coverage_of(const ScopeStatistics& statistics) {

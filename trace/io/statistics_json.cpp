@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "trace/io/exceptions_text.h"
 #include "trace/io/slow_text.h"
 #include "trace/io/statistics_rows.h"
@@ -208,7 +209,7 @@ void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics&
   json.begin_object().member("view", view);
   json.key("target").begin_object().member("kind", "trace").member("path", input).end_object();
   json.member("complete", dropped == 0 && statistics.missing().empty()).key("missing").begin_array();
-  if (dropped != 0) json.value(std::to_string(dropped) + " events lost while tracing");
+  if (dropped != 0) json.value(counted(dropped, "event") + " lost while tracing");
   for (const std::string& each : statistics.missing()) json.value(each);
   json.end_array();
 }

@@ -36,7 +36,7 @@ class TextView {
     out_ += more_rows(rows.left_out);
   }
   void head() {
-    line("%llu events", static_cast<unsigned long long>(statistics_.events()));
+    line("%s", counted(statistics_.events(), "event").c_str());
     for (const ElementInfo& element : kElements)
       if (const std::uint64_t count = statistics_.total(element.kind); count != 0)
         line("  %12llu  %s", static_cast<unsigned long long>(count), std::string(element.name).c_str());
@@ -49,7 +49,7 @@ class TextView {
            printable(scope.hostname).c_str(), scope.agent_id.empty() ? " (no agentCreate)" : "");
       line("  %llu events, from %s to %s, %s s", static_cast<unsigned long long>(each.events()),
            seconds(each.first).c_str(), seconds(each.last).c_str(), seconds(each.last - each.first).c_str());
-      if (scope.dropped != 0) line("  lost: %llu events", static_cast<unsigned long long>(scope.dropped));
+      if (scope.dropped != 0) line("  lost: %s", counted(scope.dropped, "event").c_str());
       if (each.gaps != 0)
         line("  gaps: %llu, %s s of all threads together: what was open there counts until then",
              static_cast<unsigned long long>(each.gaps), seconds(each.gap_time).c_str());
@@ -92,7 +92,7 @@ class TextView {
     if (const auto* stacks = section(process, Family::kStacks)) stacks_of(*stacks);
   }
   void pauses_of(const ScopeStatistics& statistics) {
-    line("  %llu pauses, %s s in all, longest %s s", static_cast<unsigned long long>(statistics.gc.count),
+    line("  %s, %s s in all, longest %s s", counted(statistics.gc.count, "pause").c_str(),
          seconds(statistics.gc.total).c_str(), seconds(statistics.gc.longest).c_str());
     if (statistics.gc_without_start != 0)
       line("  %llu of them have no start in the trace, and count as 0 s",

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
-
+#include "base/strings.h"
 namespace jtrace::trace::io {
 
 // The rows that are shown; `left_out`: number of the others.
@@ -29,7 +29,7 @@ struct Rows {
 inline std::size_t rows_left_out(std::size_t all, std::size_t rows) { return all > rows ? all - rows : 0; }
 // "" if no rows are left out.
 inline std::string more_rows(std::size_t left_out) {
-  return left_out == 0 ? "" : "  " + std::to_string(left_out) + " more rows: --rows\n";
+  return left_out == 0 ? "" : "  " + counted(left_out, "more row") + ": --rows\n";
 }
 // "threadsLeftOut", after the array "threads".
 inline void write_left_out(JsonWriter& json, std::string_view table, std::size_t left_out) {

@@ -161,7 +161,7 @@ Recording recording_of(const ReportCollector& report, std::string name) {
     last = std::max(last, each.last);
   }
   if (last > first) made.seconds = static_cast<double>(last - first) / 1e9;
-  if (dropped != 0) made.missing.push_back(made.name + ": " + std::to_string(dropped) + " events lost while tracing");
+  if (dropped != 0) made.missing.push_back(made.name + ": " + counted(dropped, "event") + " lost while tracing");
   for (const std::string& process : report.process_ids()) {
     add_process(made, report, process);
     for (const Family family : {Family::kCalls, Family::kAllocations, Family::kStacks}) {

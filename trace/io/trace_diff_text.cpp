@@ -68,7 +68,7 @@ void append_table(std::string& out, const DiffTable& table, std::size_t rows) {
            padded(ratio_text(row), 10) + (has_counts ? padded(count_text(row), 22) : "") + "  " + printable(row.name) +
            "\n";
   }
-  if (table.rows.size() > rows) out += "  " + std::to_string(table.rows.size() - rows) + " more rows: --rows\n";
+  if (table.rows.size() > rows) out += "  " + counted(table.rows.size() - rows, "more row") + ": --rows\n";
 }
 
 void write_input(JsonWriter& json, std::string_view key, const Recording& recording) {

@@ -264,7 +264,7 @@ Result<> Validator::check_end(const Element& end, bool is_call, Thread& thread, 
   const std::size_t skipped = thread.stack.size() - depth;
   thread.stack.resize(depth - 1);
   if (skipped == 0) return {};
-  return fault("unbalanced", name + " leaves " + std::to_string(skipped) + " entered methods without an exit");
+  return fault("unbalanced", name + " leaves " + counted(skipped, "entered method") + " without an exit");
 }
 
 Result<> Validator::check_balance(const Event& event, Scope& scope, State& state) {
@@ -300,7 +300,7 @@ Result<> Validator::check_balance(const Event& event, Scope& scope, State& state
         JTRACE_RETURN_IF_ERROR(fault("unbalanced", "threadEnd of a thread that has not started"));
       return open == 0 || end.threadIdRef.value() == state.exits
                  ? Result<>()
-                 : fault("unbalanced", "a thread ends within " + std::to_string(open) + " entered methods");
+                 : fault("unbalanced", "a thread ends within " + counted(open, "entered method"));
     }
     case ElementKind::kGcStart:
       state.gc_unknown = false;

@@ -264,7 +264,7 @@ Result<> XmlSource::after_feed(bool fed) {
     summary_.truncated = true;
     return {};
   }
-  const std::string text = cut ? "truncated after " + std::to_string(summary_.elements) + " elements" : fault->text;
+  const std::string text = cut ? "truncated after " + counted(summary_.elements, "element") : fault->text;
   return fail(malformed_at(name_, position(), text, fault->help));
 }
 

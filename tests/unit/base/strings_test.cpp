@@ -70,5 +70,14 @@ TEST(Utf8FromJava, TakesLatin1AndWholeUnitsOfUtf16) {
   EXPECT_EQ(utf8_from_java({}, true), "");
 }
 
+TEST(Counts, HaveTheirNounsInOrder) {
+  EXPECT_EQ(counted(0, "thread"), "0 threads");
+  EXPECT_EQ(counted(1u, "thread"), "1 thread");
+  EXPECT_EQ(counted(2, "class", "classes"), "2 classes");
+  EXPECT_EQ(counted(1, "class", "classes"), "1 class");
+  EXPECT_EQ(is_are(1), "is");
+  EXPECT_EQ(was_were(2), "were");
+}
+
 }  // namespace
 }  // namespace jtrace

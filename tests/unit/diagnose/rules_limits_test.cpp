@@ -203,7 +203,11 @@ TEST(ProcessorsRule, GrowsFromAHintToALikelyFinding) {
 
 std::vector<ThreadFact> pinned_threads() {
   return {{.key = 1, .name = "ForkJoinPool-1-worker-1"},
-          {.key = 2, .name = "v", .is_virtual = true, .virtual_state = "PINNED", .carrier = "ForkJoinPool-1-worker-1",
+          {.key = 2,
+           .name = "v",
+           .is_virtual = true,
+           .virtual_state = "PINNED",
+           .carrier = "ForkJoinPool-1-worker-1",
            .frames = {{"App.wait", "App.java:3", 1}}},
           {.key = 3, .name = "w", .is_virtual = true, .virtual_state = "STARTED"}};
 }

@@ -12,8 +12,8 @@ constexpr std::uint64_t kMicro = 1000, kMilli = 1'000'000;
 class ShortOnes : public EventBuilderTest {
  protected:
   ShortOnes()
-      : EventBuilderTest({.events = record::kMonContendedEnterEvent | record::kMonContendedEnteredEvent,
-                          .min_contention = kMilli}) {
+      : EventBuilderTest(
+            {.events = record::kMonContendedEnterEvent | record::kMonContendedEnteredEvent, .min_contention = kMilli}) {
     for (const std::uint64_t thread : {1u, 2u, 3u}) define(record::thread_definition(thread, 1, "worker"));
     define(record::class_definition(5, 1, "Lshop/Stock;"));
     for (const std::uint64_t object : {4u, 6u}) define(record::object_definition(object, 1, 5, 16));

@@ -31,7 +31,7 @@ TEST(FlameSvg, EachFrameHasItsNameAndShareAsTooltip) {
 TEST(FlameSvg, SaysWhatIsTooNarrow) {
   const StackProfile profile{"samples", {{"main", 1'000'000}, {"main;rare;rarer", 1}}};
   const std::string svg = flame_svg(profile, "t", "");
-  EXPECT_THAT(svg, HasSubstr("1 frames too narrow to see are left out"));
+  EXPECT_THAT(svg, HasSubstr("1 frame too narrow to see is left out"));
   EXPECT_THAT(svg, Not(HasSubstr("rarer")));
 }
 

@@ -139,7 +139,7 @@ TEST(Read, CutTailsGiveWhatComesBefore) {
     EXPECT_TRUE(outcome.summary->truncated) << size;
     EXPECT_EQ(outcome.summary->elements, size >= whole.find("/>", second) + 2 ? 2u : 1u) << size;
   }
-  EXPECT_THAT(error_of(whole.substr(0, second + 4), {.strict = true}), HasSubstr("truncated after 1 elements"));
+  EXPECT_THAT(error_of(whole.substr(0, second + 4), {.strict = true}), HasSubstr("truncated after 1 element"));
 }
 
 TEST(Read, BadInputsAreRefusedWithTheirPlace) {
