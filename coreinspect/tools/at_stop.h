@@ -34,6 +34,8 @@ class HeadersAtStop final : public target::MemoryReader {
 struct ParkedAtStop {
   std::unordered_map<Address, Address> blockers;  // JavaThread -> Thread.parkBlocker; 0: none
   std::unordered_map<Address, Address> threads;   // java.lang.Thread -> JavaThread
+  // JavaThread -> threadStatus, which changes as soon as the thread runs on: its frames are those of the stop.
+  std::unordered_map<Address, std::uint32_t> statuses;
 };
 
 }  // namespace jtrace::coreinspect

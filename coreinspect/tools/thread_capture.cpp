@@ -230,8 +230,24 @@ class Capture {
       thread_field_ = *vm.types().offset("JavaThread", "_threadObj");
       thread_field_is_handle_ = *slot != address + thread_field_;
       if (const auto field = objects.classes().find_field(*klass, "parkBlocker")) blocker_offset_ = field->offset;
+      find_status(*object, *klass);
       return;
     }
+  }
+  // Not where a collector moves objects while threads run: a reference may lead to the old copy, which is out of date.
+  void find_status(Address thread, Address klass) {
+    const std::string_view collector = inspection_.vm().collector();
+    if (collector == "Z" || collector == "Shenandoah") return;
+    const ObjectModel& objects = inspection_.objects();
+    Address holder_class = klass;
+    if (const auto field = objects.classes().find_field(klass, "holder")) {
+      const auto holder = objects.reference(thread, "holder");
+      const auto found = holder && *holder != 0 ? objects.klass_of(*holder) : Result<Address>(Address{0});
+      if (!found || *found == 0) return;
+      holder_offset_ = field->offset;
+      holder_class = *found;
+    }
+    if (const auto field = objects.classes().find_field(holder_class, "threadStatus")) status_offset_ = field->offset;
   }
   Address word(std::size_t copy, std::uint64_t offset) const {
     Address value = 0;
@@ -269,17 +285,43 @@ class Capture {
       if (object != 0) result_.parked.threads[object] = copied_[java_threads_[i]].start;
       fields.push_back(object == 0 ? 0 : object + *blocker_offset_);
     }
-    const std::size_t size = objects.reference_size();
-    std::vector<std::byte> references(fields.size() * size);
-    memory->read_each(fields, size, references);
+    const std::vector<Address> blockers = references_at(*memory, fields);
+    copy_statuses(*memory, fields);
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      Address raw = 0;
-      std::memcpy(&raw, references.data() + i * size, size);
-      const Address blocker = size == 4 ? objects.from_narrow(static_cast<std::uint32_t>(raw)) : objects.from_root(raw);
+      const Address blocker = blockers[i];
       result_.parked.blockers[copied_[java_threads_[i]].start] = blocker;
       if (blocker != 0) waited_.push_back(blocker);
     }
     java_threads_.clear();
+  }
+
+  // 0 where there is no field.
+  std::vector<Address> references_at(const target::ProcessMemory& memory, const std::vector<Address>& fields) const {
+    const ObjectModel& objects = inspection_.objects();
+    const std::size_t size = objects.reference_size();
+    std::vector<std::byte> references(fields.size() * size);
+    memory.read_each(fields, size, references);
+    std::vector<Address> found;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      Address raw = 0;
+      std::memcpy(&raw, references.data() + i * size, size);
+      found.push_back(size == 4 ? objects.from_narrow(static_cast<std::uint32_t>(raw)) : objects.from_root(raw));
+    }
+    return found;
+  }
+  // `blocker_fields`: of the threads' java.lang.Thread, 0 if there is none.
+  void copy_statuses(const target::ProcessMemory& memory, const std::vector<Address>& blocker_fields) {
+    if (!status_offset_) return;
+    std::vector<Address> holders;
+    for (const Address field : blocker_fields)
+      holders.push_back(field == 0 ? 0 : field - *blocker_offset_ + holder_offset_.value_or(0));
+    if (holder_offset_) holders = references_at(memory, holders);
+    for (Address& each : holders)
+      if (each != 0) each += *status_offset_;
+    std::vector<std::uint32_t> statuses(holders.size());
+    memory.read_each(holders, sizeof(std::uint32_t), std::as_writable_bytes(std::span(statuses)));
+    for (std::size_t i = 0; i < holders.size(); ++i)
+      if (holders[i] != 0 && statuses[i] != 0) result_.parked.statuses[copied_[java_threads_[i]].start] = statuses[i];
   }
 
   // What is reserved; the address space of generational ZGC, whose frames have addresses without colours; the
@@ -345,6 +387,8 @@ class Capture {
   std::uint64_t monitor_size_;                   // 0: not known
   std::vector<std::uint64_t> monitor_fields_;    // offsets of JavaThread
   std::optional<std::uint64_t> blocker_offset_;  // of java.lang.Thread
+  std::optional<std::uint64_t> holder_offset_;   // its Thread$FieldHolder, from 19 on
+  std::optional<std::uint64_t> status_offset_;   // threadStatus, in the one or the other
   std::uint64_t thread_field_ = 0;               // of JavaThread: its java.lang.Thread, or the handle of it
   bool thread_field_is_handle_ = false;
   std::vector<Mapping> mappings_;

@@ -81,8 +81,8 @@ class ThreadSampler::Impl {
       snapshot_.pause = capture.pause;
       snapshot_.batches = capture.batches;
       if (capture.unstoppable > 0)
-        snapshot_.missing.push_back(std::to_string(capture.unstoppable) +
-                                    " threads did not stop within --max-stop: they are left out or without frames");
+        snapshot_.missing.push_back(counted(capture.unstoppable, "thread") +
+                                    " did not stop within --max-stop: they are left out or without frames");
       threads = std::move(capture.threads);
       collections_ = snapshot_.collections = capture.collections;
       headers_ = snapshot_.headers = capture.headers;
@@ -113,6 +113,8 @@ class ThreadSampler::Impl {
     if (only_some_ && !is_wanted(address)) return;
     ThreadReport report;
     report.java = reader_->read(address);
+    if (const auto status = snapshot_.parked.statuses.find(address); status != snapshot_.parked.statuses.end())
+      report.java.status = status->second;
     report.native_id = report.java.native_id;
     // The thread whose stack pointer lies in its stack: kernel ids may be of another pid namespace.
     const auto own = registers_.lower_bound(report.java.stack_base - report.java.stack_size);
@@ -271,12 +273,12 @@ class ThreadSampler::Impl {
     const auto broken = std::count_if(snapshot_.threads.begin(), snapshot_.threads.end(), [](const auto& report) {
       return !report.held && report.java.address != 0 && (report.walk.incomplete() || !report.java.problem.empty());
     });
-    if (broken > 0) snapshot_.missing.push_back(std::to_string(broken) + " threads could not be read to the end");
+    if (broken > 0) snapshot_.missing.push_back(counted(broken, "thread") + " could not be read to the end");
     if (reader_->read_in_collection())
       snapshot_.missing.push_back("a collection ran all the while: names and ids of threads may be wrong");
     const auto torn = std::count_if(snapshot_.virtual_threads.begin(), snapshot_.virtual_threads.end(),
                                     [](const VirtualThread& thread) { return thread.walk.incomplete(); });
-    if (torn > 0) snapshot_.missing.push_back(std::to_string(torn) + " virtual threads could not be read to the end");
+    if (torn > 0) snapshot_.missing.push_back(counted(torn, "virtual thread") + " could not be read to the end");
   }
 
   Inspection& inspection_;

@@ -169,6 +169,24 @@ TEST_P(StackOnEachJdk, TakesManyThreadsInBatches) {
   expect_unharmed();
 }
 
+// A thread's state changes as soon as it runs on: in a shop whose clerks block and park in turns, who is BLOCKED is not
+// in a park.
+TEST_P(StackOnEachJdk, ShowsTheStatesThatBelongToTheFrames) {
+  const auto shop =
+      must(JvmProcess::start(GetParam(), "Shop", attachable(GetParam(), {"-Xmx64m", "-XX:+UseSerialGC"})));
+  int blocked = 0;
+  for (int look = 0; look < 300 && blocked < 100; ++look) {
+    const json document = stacks_of(*shop, {"--java", "--thread", "clerk*"});
+    for (const json& row : document["data"]) {
+      if (row["state"] != "BLOCKED") continue;
+      ++blocked;
+      const std::vector<std::string> frames = java_frames(row);
+      EXPECT_FALSE(!frames.empty() && frames.front().ends_with("Unsafe.park")) << row;
+    }
+  }
+  EXPECT_GT(blocked, 20) << "the shop has a lock that all clerks need";
+}
+
 TEST_P(StackOnEachJdk, ShowsParkedVirtualThreads) {
   if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
   must(jvm_->ask("virtual 50"));
