@@ -22,9 +22,18 @@ ClassChoice those(const ObjectGraph& graph, const std::function<bool(const std::
 
 std::string simple(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-}  // namespace
+void add_subclasses(const ObjectGraph& graph, ClassChoice& choice) {
+  const std::vector<char> chosen = choice.is_chosen;
+  for (std::uint32_t i = 0; i < chosen.size(); ++i) {
+    std::uint32_t above = graph.superclass(i);
+    while (above != kNoObject && chosen[above] == 0) above = graph.superclass(above);
+    if (above == kNoObject || choice.is_chosen[i] != 0) continue;
+    choice.is_chosen[i] = 1;
+    choice.has_subclasses = true;
+  }
+}
 
-Result<ClassChoice> choose_classes(const ObjectGraph& graph, const std::string& pattern) {
+Result<ClassChoice> choose_named(const ObjectGraph& graph, const std::string& pattern) {
   if (auto choice = those(graph, [&](const std::string& name) { return name == pattern; }); !choice.names.empty())
     return choice;
   if (auto choice = those(graph, [&](const std::string& name) { return simple(name) == pattern; });
@@ -38,6 +47,20 @@ Result<ClassChoice> choose_classes(const ObjectGraph& graph, const std::string& 
   const auto near = nearest_word(pattern, names);
   return fail(ErrorCategory::kNotFound, "no class " + pattern,
               near.empty() ? "histogram lists the classes" : "did you mean " + std::string(near) + "?");
+}
+
+}  // namespace
+
+Result<ClassChoice> choose_classes(const ObjectGraph& graph, const std::string& pattern, bool subclasses) {
+  JTRACE_ASSIGN_OR_RETURN(ClassChoice choice, choose_named(graph, pattern));
+  if (subclasses) add_subclasses(graph, choice);
+  return choice;
+}
+
+std::string ClassChoice::text() const {
+  if (names.size() != 1)
+    return counted(names.size(), "class", "classes") + (has_subclasses ? " and their subclasses" : "");
+  return printable(names.front()) + (has_subclasses ? " and its subclasses" : "");
 }
 
 }  // namespace jtrace::coreinspect

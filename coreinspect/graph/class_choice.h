@@ -10,11 +10,19 @@ namespace jtrace::coreinspect {
 
 struct ClassChoice {
   std::vector<char> is_chosen;     // by class number
-  std::vector<std::string> names;  // different ones, sorted
+  std::vector<std::string> names;  // different ones, sorted; without those that are only subclasses
+  bool has_subclasses = false;     // some are
+
+  // "shop.Order", "shop.Order and its subclasses", "3 classes"; safe for a terminal.
+  std::string text() const;
 };
 
 // The class of this name; else those with this name in any package; else those whose name matches the pattern, or
-// contains the text. kNotFound if there is none.
-Result<ClassChoice> choose_classes(const ObjectGraph& graph, const std::string& pattern);
+// contains the text. With `subclasses` their subclasses too. kNotFound if there is none.
+Result<ClassChoice> choose_classes(const ObjectGraph& graph, const std::string& pattern, bool subclasses = false);
+
+// After "no object of" a class, if subclasses are wanted: why there may be some all the same.
+inline constexpr const char* kNoImplementers =
+    ", nor of a subclass; which classes implement an interface is not in a heap dump";
 
 }  // namespace jtrace::coreinspect

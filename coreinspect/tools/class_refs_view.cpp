@@ -19,9 +19,10 @@ struct Wanted {
   std::vector<char> is;  // by object
   std::string name;
   std::uint64_t objects = 0, reachable = 0;
+  const char* why_none = "";
 };
 
-Result<Wanted> wanted_of(const ObjectGraph& graph, const std::string& text) {
+Result<Wanted> wanted_of(const ObjectGraph& graph, const std::string& text, bool subclasses) {
   Wanted wanted{.is = std::vector<char>(graph.size(), 0), .name = text};
   if (const auto address = parse_address(text)) {
     const std::uint32_t object = graph.find(*address);
@@ -32,9 +33,9 @@ Result<Wanted> wanted_of(const ObjectGraph& graph, const std::string& text) {
     wanted.name = object_text(graph, object);
     return wanted;
   }
-  JTRACE_ASSIGN_OR_RETURN(const ClassChoice choice, choose_classes(graph, text));
-  wanted.name =
-      choice.names.size() == 1 ? printable(choice.names.front()) : std::to_string(choice.names.size()) + " classes";
+  JTRACE_ASSIGN_OR_RETURN(const ClassChoice choice, choose_classes(graph, text, subclasses));
+  wanted.name = choice.text();
+  if (subclasses) wanted.why_none = kNoImplementers;
   for (std::uint32_t i = 0; i < graph.size(); ++i) {
     if (graph.is_class(i) || choice.is_chosen[graph.class_of(i)] == 0) continue;
     wanted.is[i] = 1;
@@ -66,7 +67,7 @@ std::string where(const ReferrerRow& row) {
 
 std::string text_of(const Wanted& wanted, const std::vector<ReferrerRow>& rows,
                     const std::vector<std::pair<std::string, std::uint64_t>>& held, std::size_t most) {
-  if (wanted.objects == 0) return "no object of " + wanted.name + "\n";
+  if (wanted.objects == 0) return "no object of " + wanted.name + wanted.why_none + "\n";
   std::string out =
       std::to_string(wanted.objects) + (wanted.objects == 1 ? " object of " : " objects of ") + wanted.name;
   if (wanted.objects > wanted.reachable)
@@ -92,7 +93,7 @@ std::string text_of(const Wanted& wanted, const std::vector<ReferrerRow>& rows,
 
 Result<ViewResult> graph_refs(const ObjectGraph& graph, const ViewOptions& options) {
   ViewResult result{.missing = graph.missing()};
-  JTRACE_ASSIGN_OR_RETURN(const Wanted wanted, wanted_of(graph, options.arguments.front()));
+  JTRACE_ASSIGN_OR_RETURN(const Wanted wanted, wanted_of(graph, options.arguments.front(), options.heap.subclasses));
   auto rows = find_referrers(graph, wanted.is);
   const auto held = holders_of(graph, wanted);
   const std::size_t most = rows_of(options, options.json ? std::max(rows.size(), held.size()) : kGraphRows);

@@ -39,10 +39,6 @@ void keep_first(const ObjectGraph& graph, std::vector<std::uint32_t>& objects, s
   objects.erase(end, objects.end());
 }
 
-std::string named(const ClassChoice& choice) {
-  return choice.names.size() == 1 ? printable(choice.names.front()) : std::to_string(choice.names.size()) + " classes";
-}
-
 void write_json(JsonWriter& json, const ObjectGraph& graph, std::uint32_t object, const std::string& contents,
                 const std::vector<GraphField>& fields) {
   json.begin_object()
@@ -77,7 +73,8 @@ std::string text_of(const ObjectGraph& graph, std::uint32_t object, const std::s
 
 Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& options) {
   ViewResult result{.missing = graph.missing()};
-  JTRACE_ASSIGN_OR_RETURN(const ClassChoice choice, choose_classes(graph, options.arguments.front()));
+  JTRACE_ASSIGN_OR_RETURN(const ClassChoice choice,
+                          choose_classes(graph, options.arguments.front(), options.heap.subclasses));
   Found found = find_objects(graph, choice);
   const std::size_t all = found.objects.size();
   keep_first(graph, found.objects, rows_of(options, kObjects));
@@ -87,9 +84,9 @@ Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& 
     result.members = "\"objects\":" + std::to_string(all) + ",\"bytes\":" + std::to_string(found.bytes) +
                      ",\"garbage\":" + std::to_string(found.garbage);
   } else if (all == 0) {
-    result.out = "no object of " + named(choice) + "\n";
+    result.out = "no object of " + choice.text() + (options.heap.subclasses ? kNoImplementers : "") + "\n";
   } else {
-    result.out = std::to_string(all) + (all == 1 ? " object of " : " objects of ") + named(choice) + ", " +
+    result.out = std::to_string(all) + (all == 1 ? " object of " : " objects of ") + choice.text() + ", " +
                  std::to_string(found.bytes) + " bytes";
     if (found.garbage > 0) result.out += ", " + std::to_string(found.garbage) + " of them garbage";
     if (all > found.objects.size()) result.out += "; the first " + std::to_string(found.objects.size()) + ":";

@@ -54,7 +54,10 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kClass = {kBytes};
   static constexpr std::initializer_list<ViewOption> kWalk = {kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kRefs = {kTop, kMaxStop, kNoStop, kThreads};
-  static constexpr std::initializer_list<ViewOption> kInstances = {kTop, kShowSecrets, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kStrings = {kTop, kShowSecrets, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kInstances = {kTop,     kSubclasses, kShowSecrets,
+                                                                   kMaxStop, kNoStop,     kThreads};
+  static constexpr std::initializer_list<ViewOption> kRefsOfClass = {kTop, kSubclasses, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kHistogram = {kSort,      kFilter,  kTop,    kByLoader,
                                                                    kReachable, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kRetained = {kFilter, kTop, kMaxStop, kNoStop, kThreads};
@@ -100,9 +103,9 @@ const std::vector<View>& views() {
       {"instances", "CLASS", "some objects of a class with what their fields, collections and maps hold",
        view_instances, nullptr, kInstances, false, false, graph_instances},
       {"strings", "PATTERN", "which strings have a text: how many of them, held by which field", view_strings, nullptr,
-       kInstances, false, false, graph_strings},
+       kStrings, false, false, graph_strings},
       {"refs", "ADDRESS|CLASS", "who refers to an object, or to those of a class: fields, elements, statics, roots",
-       view_refs, nullptr, kRefs, true, false, graph_refs},
+       view_refs, nullptr, kRefsOfClass, true, false, graph_refs},
       {"regions", "", "regions of the heap, and what of them cannot be parsed", view_regions, nullptr, kWalk, true},
       {"codecache", "", "generated code: compiled methods, stubs", view_codecache, nullptr},
       {"find", "ADDRESS", "what an address is", view_find, nullptr},

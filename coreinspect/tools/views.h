@@ -65,6 +65,7 @@ enum class ViewOption : std::uint8_t {
   kHeap,
   kObject,
   kReachable,
+  kSubclasses,
 };
 
 class ObjectGraph;

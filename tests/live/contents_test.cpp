@@ -18,6 +18,7 @@ namespace jtrace::test {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -167,6 +168,29 @@ TEST_P(Contents, AreReferredToByKnownFields) {
     expect_answered(text, target);
     EXPECT_THAT(text.out, HasSubstr("1 object of Contents$Shelf\n"));
     EXPECT_THAT(text.out, HasSubstr("static Contents.SHELF\n"));
+  }
+}
+
+TEST_P(Contents, OfSubclassesCountOnRequest) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const auto asked = [&](std::vector<std::string> words) {
+      words.insert(words.begin(), {"heap", target});
+      if (target == jvm_->pid_text()) words.insert(words.end(), {"--max-stop", "20000"});
+      const CommandOutput done = must(run_jtrace(words));
+      expect_answered(done, target);
+      return done.out;
+    };
+    EXPECT_EQ(asked({"instances", "Contents$Item"}), "no object of Contents$Item\n");
+    EXPECT_THAT(asked({"instances", "Contents$Item", "--subclasses"}),
+                HasSubstr("3 objects of Contents$Item and its subclasses, "));
+    EXPECT_EQ(without_addresses(asked({"instances", "Contents$Order"})),
+              without_addresses(ask(target, {"instances", "Contents$Order"}).out));
+    EXPECT_THAT(asked({"refs", "Contents$Item", "--subclasses"}),
+                AllOf(HasSubstr("3 objects of Contents$Item and its subclasses\n"), HasSubstr("Contents$Order.next\n"),
+                      HasSubstr("static Contents.ORDERS\n")));
+    EXPECT_THAT(asked({"instances", "java.lang.Runnable", "--subclasses"}),
+                HasSubstr("which classes implement an interface is not in a heap dump"));
   }
 }
 
