@@ -70,26 +70,28 @@ void report_end(const dtrace::ProbeTraceSummary& summary, pid_t pid) {
   const std::string name = "JVM " + std::to_string(pid);
   if (summary.end == ProbeEnd::kTargetEnded) log_info(name + " ended");
   if (summary.end == ProbeEnd::kTargetChanged) log_info(name + " has become another program");
-  const auto warn_of = [](std::uint64_t count, std::string_view what) {
-    if (count != 0) log_warning(std::to_string(count) + std::string(what));
+  const auto warn_of = [](std::uint64_t count, std::string_view one, const std::string& what) {
+    if (count != 0) log_warning(counted(count, one) + what);
   };
   const dtrace::EventCounts& counts = summary.counts;
-  warn_of(summary.lost, " hits were lost: --ring-memory makes room");
-  warn_of(counts.missing_texts, " texts could not be read");
-  warn_of(counts.cut_texts, " texts were cut");
-  warn_of(summary.cut_stacks, " stacks could not be followed to their end (\"...\")");
+  warn_of(summary.lost, "hit", " " + was_were(summary.lost) + " lost: --ring-memory makes room");
+  warn_of(counts.missing_texts, "text", " could not be read");
+  warn_of(counts.cut_texts, "text", " " + was_were(counts.cut_texts) + " cut");
+  warn_of(summary.cut_stacks, "stack", " could not be followed to the end (\"...\")");
   if (counts.exits_without_entry != 0)
-    log_info(std::to_string(counts.exits_without_entry) + " methods were left that had been entered before");
+    log_info(counted(counts.exits_without_entry, "method") + " " + was_were(counts.exits_without_entry) +
+             " left that had been entered before");
   if (counts.without_element != 0 && summary.table.empty())
     log_info(std::to_string(counts.without_element) + " hits have no element in the trace; --summary counts them");
   const bool on_stdout = summary.path == "-";
   std::fwrite(summary.table.data(), 1, summary.table.size(), on_stdout ? stderr : stdout);
-  warn_of(counts.unknown_methods, " hits are of methods of which no more is known");
+  warn_of(counts.unknown_methods, "hit",
+          " " + is_are(counts.unknown_methods) + " of methods of which no more is known");
   char text[64];
   std::snprintf(text, sizeof text, "probes taken out in %.0f ms", static_cast<double>(summary.taking_out) / 1e6);
   log_info(text);
   std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(summary.duration) / 1e9);
-  log_info(std::to_string(counts.taken) + " hits, " + std::to_string(summary.elements) + " elements in " + text +
+  log_info(counted(counts.taken, "hit") + ", " + counted(summary.elements, "element") + " in " + text +
            (on_stdout ? "" : " -> " + summary.path));
 }
 
@@ -132,21 +134,39 @@ ExitStatus trace_launched(const ProbeArguments& arguments, const session::TraceO
   return finish(summary, pid);
 }
 
-ExitStatus trace_several(const ProbeArguments& arguments, const session::TraceOptions& options, std::size_t targets) {
-  if (!options.output.empty())
-    return report({.category = ErrorCategory::kUsage,
-                   .text = "-o names one file, and these are several JVMs",
-                   .help = "without it each gets its jtrace-PID.xml"});
-  const std::vector<std::string> probes(arguments.words.begin() + static_cast<std::ptrdiff_t>(targets),
-                                        arguments.words.end());
+ExitStatus trace_several(const ProbeArguments& arguments, const session::TraceOptions& options,
+                         const std::vector<pid_t>& pids, const std::vector<std::string>& probes) {
   const ScopedCancel cancel;
   const auto statuses = run_in_children(
-      targets, [&](std::size_t i) { return trace_running(arguments, options, arguments.words[i], probes); },
+      pids.size(), [&](std::size_t i) { return trace_running(arguments, options, std::to_string(pids[i]), probes); },
       cancel.fd());
   return statuses ? combined_status(*statuses) : report(statuses.error());
 }
 
-bool is_number(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == word.npos; }
+// 4711, or 4711,4712: no probe has such a name.
+bool are_numbers(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789,") == word.npos;
+}
+
+// The words before the probes, each a list of JVMs; the first may be names.
+ExitStatus trace_selected(const ProbeArguments& arguments, const session::TraceOptions& options) {
+  const auto probe = std::find_if_not(arguments.words.begin() + 1, arguments.words.end(), are_numbers);
+  const std::vector<std::string> probes(probe, arguments.words.end());
+  std::string selectors;
+  for (auto word = arguments.words.begin(); word != probe; ++word) selectors += (selectors.empty() ? "" : ",") + *word;
+  if (!options.output.empty() && (selectors.find(',') != selectors.npos || selects_all(selectors)))
+    return report({.category = ErrorCategory::kUsage,
+                   .text = "-o names one file, and these are several JVMs",
+                   .help = "without it each gets its jtrace-PID.xml"});
+  if (selects_all(selectors) && arguments.enable_flags)
+    return report({.category = ErrorCategory::kUsage,
+                   .text = "--enable-flags would change each JVM of this machine",
+                   .help = "name those that it may change"});
+  const auto pids = select_jvms(selectors);
+  if (!pids) return report(pids.error());
+  if (pids->size() == 1) return trace_running(arguments, options, std::to_string(pids->front()), probes);
+  return trace_several(arguments, options, *pids, probes);
+}
 
 ExitStatus run(const ProbeArguments& arguments) {
   ::signal(SIGPIPE, SIG_IGN);
@@ -159,10 +179,7 @@ ExitStatus run(const ProbeArguments& arguments) {
                    .help = "give java the flags: -XX:+DTraceMethodProbes, ..."});
   if (after_dashes != 0 && after_dashes <= arguments.words.size())
     return trace_launched(arguments, *options, after_dashes);
-  const auto probe = std::find_if_not(arguments.words.begin() + 1, arguments.words.end(), is_number);
-  const auto targets = static_cast<std::size_t>(probe - arguments.words.begin());
-  if (targets > 1) return trace_several(arguments, *options, targets);
-  return trace_running(arguments, *options, arguments.words.front(), {probe, arguments.words.end()});
+  return trace_selected(arguments, *options);
 }
 
 }  // namespace
@@ -173,8 +190,8 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
   command
       ->add_option(
           "PID|PROBE", arguments->words,
-          "a JVM (pid or part of its main class; several pids), then probes: names, globs, providers; without probes "
-          "threads, classes, GC, monitors. Or probes, then -- and a java command to start")
+          "a JVM (process id or part of the main class; several with commas, or all), then probes: names, globs, "
+          "providers; without probes threads, classes, GC, monitors. Or probes, then -- and a java command to start")
       ->required();
   // Never filled: as long as a positional word may come, CLI11 passes the words after "--" to this command.
   command->add_option("COMMAND", arguments->none)->group("");

@@ -42,7 +42,9 @@ Result<ProfileTargets> ProfileTargets::open(const std::vector<std::string>& sele
   ProfileTargets targets;
   for (const std::string& selector : selectors) targets.all_ = targets.all_ || selects_all(selector);
   if (!targets.all_) {
-    for (const std::string& selector : selectors) JTRACE_RETURN_IF_ERROR(targets.open_named(selector));
+    for (const std::string& word : selectors)
+      for (const std::string_view selector : split(word, ','))
+        JTRACE_RETURN_IF_ERROR(targets.open_named(std::string(selector)));
     return targets;
   }
   Error last{.category = ErrorCategory::kNotFound, .text = "there is no JVM on this machine"};
