@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "base/strings.h"
 #include "trace/io/allocation_weight.h"
 #include "trace/io/call_stacks.h"
 #include "trace/io/call_tree.h"
@@ -82,10 +83,25 @@ class CollapsedWriter final : public Converter, private CallListener {
   }
   std::string why_empty() const {
     const std::string empty = "no line was written: ";
-    if (weight_ == Weight::kAllocation) return empty + "the trace has no allocations";
+    if (weight_ == Weight::kAllocation) return empty + why_no_allocations();
     if (weights_.empty()) return empty + "the trace has no calls";
     return empty +
            (weight_ == Weight::kCpu ? "no call has processor time (attach with --cpu-time)" : "no call took any time");
+  }
+  std::string why_no_allocations() const {
+    if (!producers_.empty()) return "the allocations of the trace have no size";
+    std::string why = "the trace has no allocations";
+    bool is_told = false;
+    for (const auto& scope : scopes_.all()) {
+      for (const std::string& each : scope->unavailable) {
+        if (each.find("objAlloc") == std::string::npos && each.find("allocation") == std::string::npos) continue;
+        why += "; the JVM does not give " + printable(each);
+        is_told = true;
+      }
+      if (scope->dropped != 0)
+        why += "; " + counted(scope->dropped, "event") + " " + was_were(scope->dropped) + " lost";
+    }
+    return is_told ? why : why + " (attach with --events objects, or allocations)";
   }
   // A name within a line: the separators of the format are replaced.
   static void append_clean(std::string& line, std::string_view name) {

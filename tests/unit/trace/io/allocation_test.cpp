@@ -117,6 +117,21 @@ std::string collapsed(const std::string& events, std::string* note = nullptr) {
   return bytes.text();
 }
 
+TEST(Allocations, AnEmptyFlameGraphSaysWhy) {
+  std::string note;
+  EXPECT_EQ(collapsed(head("a", "jtrace", kSampled), &note), "");
+  EXPECT_EQ(note, "no line was written: the trace has no allocations (attach with --events objects, or allocations)");
+  collapsed(head("a", "jtrace",
+                 option("jtrace.unavailable", "objAlloc: can_generate_sampled_object_alloc_events: JDK 8") +
+                     option("jtrace.dropped", "1")),
+            &note);
+  EXPECT_EQ(note,
+            "no line was written: the trace has no allocations; the JVM does not give objAlloc: "
+            "can_generate_sampled_object_alloc_events: JDK 8; 1 event was lost");
+  collapsed(head("a", "jtrace", kAll) + alloc(1, "classIdRef=\"1\" size=\"0\""), &note);
+  EXPECT_EQ(note, "no line was written: the allocations of the trace have no size");
+}
+
 TEST(Allocations, FlameGraphsWeighThem) {
   std::string note;
   const std::string text = collapsed(head("a", "jtrace", kSampled) + kObjects, &note);
