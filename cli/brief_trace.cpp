@@ -55,12 +55,12 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   return report_input(name, *summary, faults);
 }
 
-Result<session::TraceSummary> trace(const target::Process& process, const session::TraceOptions& options,
-                                    const std::string& duration) {
+Result<session::TraceSummary> trace(const target::Process& process, const session::TraceOptions& options) {
   session::AttachTraceOptions attach;
   if (const char* agent = std::getenv("JTRACE_AGENT")) attach.agent_path = agent;
   attach.started = [&](const std::string&) {
-    log_info("tracing JVM " + std::to_string(process.pid()) + " for " + duration + "; Ctrl-C ends it");
+    log_info("tracing JVM " + std::to_string(process.pid()) + " for " + duration_text(options.duration.value_or(0)) +
+             "; Ctrl-C ends it");
   };
   const ScopedCancel cancel;
   attach.signal_fd = cancel.fd();
@@ -103,10 +103,11 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   if (!process) return report(process.error());
   if (const std::string note = session::note_of_left_pools(*process); !note.empty()) log_info(note);
   ::signal(SIGPIPE, SIG_IGN);
-  const auto summary = trace(*process, *options, arguments.duration);
+  const auto summary = trace(*process, *options);
   if (!summary) return report(summary.error());
   if (summary->dropped != 0)
-    log_warning(std::to_string(summary->dropped) + " events were lost: --filter with fewer classes loses none");
+    log_warning(counted(summary->dropped, "event") + " " + was_were(summary->dropped) +
+                " lost: --filter with fewer classes loses none");
   const ExitStatus printed = print(path, temporary ? arguments.target : path, answer);
   return summary->status() != ExitStatus::kOk ? summary->status() : printed;
 }

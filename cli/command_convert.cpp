@@ -133,7 +133,9 @@ ExitStatus run(const ConvertArguments& arguments) {
   if (format.empty())
     return report(
         Error{ErrorCategory::kUsage, "the name " + arguments.output + " does not say which format; use --to"});
-  const auto profile = read_only_profile(arguments.inputs);
+  auto profile = read_only_profile(arguments.inputs);
+  const bool has_stacks = format == "collapsed" || format == "speedscope" || format == "svg";
+  if (profile && !*profile && has_stacks && arguments.weight.empty()) profile = read_profile_document(arguments.inputs);
   if (!profile) return report(profile.error());
   if (const Result<> fits = check_options(arguments, format, profile->has_value()); !fits) return report(fits.error());
   if (*profile) {
@@ -154,7 +156,7 @@ void add_convert_command(CLI::App& app, ExitStatus& status) {
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments, SDDF, JSON lines or a spill, compressed or not; the parts of a rotated "
-                   "trace; - is stdin; or a profile: collapsed stacks or speedscope")
+                   "trace; - is stdin; or a profile: collapsed stacks, speedscope or XML")
       ->required();
   command
       ->add_option(

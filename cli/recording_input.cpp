@@ -68,6 +68,15 @@ Result<std::optional<io::StackProfile>> read_only_profile(const std::vector<std:
   return read_profile(inputs.front());
 }
 
+Result<std::optional<io::StackProfile>> read_profile_document(const std::vector<std::string>& inputs) {
+  if (inputs.size() != 1 || inputs.front() == "-") return std::optional<io::StackProfile>();
+  JTRACE_ASSIGN_OR_RETURN(const std::string first, first_bytes(inputs.front()));
+  if (first.find("value=\"snapshot\"") == std::string::npos) return std::optional<io::StackProfile>();
+  JTRACE_ASSIGN_OR_RETURN(io::Recording recording, read_trace(inputs.front()));
+  if (recording.kind != "profile") return std::optional<io::StackProfile>();
+  return std::optional<io::StackProfile>(std::move(recording.stacks));
+}
+
 Result<io::Recording> read_recording(const std::string& path) {
   if (path == "-") return read_trace(path);
   JTRACE_ASSIGN_OR_RETURN(auto profile, read_profile(path));

@@ -20,6 +20,9 @@ Result<std::string> read_unpacked(const std::string& path);
 Result<std::optional<trace::io::StackProfile>> read_profile(const std::string& path);
 // The profile that is the only input; nothing if there are several, or it is no profile, or "-".
 Result<std::optional<trace::io::StackProfile>> read_only_profile(const std::vector<std::string>& inputs);
+// The samples of the only input if it is the document of jtrace profile -o x.xml, whose calls have no time; else
+// nothing.
+Result<std::optional<trace::io::StackProfile>> read_profile_document(const std::vector<std::string>& inputs);
 
 // Any of them. Faults of a trace are warned of, and stand in Recording::missing.
 Result<trace::io::Recording> read_recording(const std::string& path);

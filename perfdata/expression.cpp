@@ -206,8 +206,9 @@ class ExpressionParser {
     if (error != std::errc()) return fault("not a number");
     at_ = static_cast<std::size_t>(end - text_.data());
     static constexpr std::pair<std::string_view, double> kUnits[] = {
-        {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},         {"min", 60},         {"h", 3600},
-        {"K", 1024},  {"k", 1024},  {"M", 1048576.0}, {"G", 1073741824.0}, {"T", 1099511627776.0}};
+        {"us", 1e-6},          {"ms", 1e-3}, {"s", 1},         {"min", 60},         {"h", 3600},
+        {"K", 1024},           {"k", 1024},  {"M", 1048576.0}, {"G", 1073741824.0}, {"g", 1073741824.0},
+        {"T", 1099511627776.0}};
     if (at_ < text_.size() && text_[at_] == '%') {
       ++at_;
       node.number /= 100;
