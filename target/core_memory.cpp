@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "base/file.h"
 #include "target/elf_image.h"
@@ -154,6 +155,29 @@ Result<> CoreMemory::check_machine(const MappedFile& file, const std::string& pa
                     .help = "give the files of the machine it ran on (--sysroot, --libjvm)"});
 }
 
+namespace {
+
+// The file of that build id where the process had it, or among the JDKs that packages install; "" if there is none.
+std::string fitting_file(const std::string& path, const std::string& build_id) {
+  std::vector<std::string> candidates{path};
+  std::error_code ignored;
+  for (const auto& jdk : std::filesystem::directory_iterator("/usr/lib/jvm", ignored))
+    for (const char* place : {"/lib/server/libjvm.so", "/jre/lib/amd64/server/libjvm.so"})
+      candidates.push_back(jdk.path().string() + place);
+  for (const std::string& each : candidates)
+    if (const auto image = ElfImage::open(each); image && image->build_id() == build_id) return each;
+  return {};
+}
+
+std::string help_for(const std::string& path, const std::string& build_id) {
+  const std::string fits = fitting_file(path, build_id);
+  if (fits.empty()) return "give the right one (--sysroot, --libjvm)";
+  return fits == path ? "leave --sysroot and --libjvm out: " + path + " of this machine has that build id"
+                      : "--libjvm " + fits + " has that build id";
+}
+
+}  // namespace
+
 // Compares the build id of the dumped first page with the file's. At this point pieces_ holds only the core's own
 // memory.
 Result<> CoreMemory::check_identity(const std::string& path) const {
@@ -170,7 +194,7 @@ Result<> CoreMemory::check_identity(const std::string& path) const {
                             (file->build_id().empty() ? std::string("absent") : file->build_id()) + ", the core has " +
                             dumped->build_id(),
                     .path = local_path(path),
-                    .help = "give the right one (--sysroot, --libjvm)"});
+                    .help = help_for(path, dumped->build_id())});
 }
 
 const CoreMemory::Piece* CoreMemory::find(Address address) const {
