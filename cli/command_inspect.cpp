@@ -39,7 +39,8 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
           add_max_stop(command, arguments,
                        "longest time that a thread of a live target may be stopped (200ms; of views that read the heap "
                        "as a whole, but for histogram and regions, 2s); many threads are read in batches"));
-  own.add(ViewOption::kAll, command.add_flag("--all", options.all, "include flags with their default value"));
+  own.add(ViewOption::kAll,
+          command.add_flag("--all", options.all, "include flags with their default value, and locks that nobody has"));
   own.add(ViewOption::kBytes, command.add_flag("--bytes", options.bytes, "write its class file"));
   own.add(ViewOption::kLocals, command.add_flag("--locals", options.threads.locals,
                                                 "the local variables of each frame, compiled ones included"));

@@ -3,6 +3,7 @@
 // code asks these tables. Constants, any thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,10 @@ struct IsaTraits {
   // The register in which a return address may be, apart from the stack. x86-64: what some of the interpreter's entries
   // have popped; aarch64: x30, where each call leaves it.
   std::size_t link = 0;
+  // The number of the system call a thread is in, its first three arguments, and the number of futex(2).
+  std::size_t syscall = 0;
+  std::array<std::size_t, 3> arguments{};
+  std::uint64_t futex = 0;
   // Bits of a return address that may hold a signature and no part of the address, if the core does not tell.
   std::uint64_t signature_bits = 0;
 };

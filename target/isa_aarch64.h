@@ -7,7 +7,21 @@
 
 namespace jtrace::target::aarch64 {
 
-enum Word : std::size_t { kX0 = 0, kX12 = 12, kX19 = 19, kX22 = 22, kX29 = 29, kX30 = 30, kSp, kPc, kState, kWords };
+enum Word : std::size_t {
+  kX0 = 0,
+  kX1,
+  kX2,
+  kX8 = 8,
+  kX12 = 12,
+  kX19 = 19,
+  kX22 = 22,
+  kX29 = 29,
+  kX30 = 30,
+  kSp,
+  kPc,
+  kState,
+  kWords
+};
 
 // In each thread's notes (owner LINUX): the bits of pointers to data and to code that hold signatures, two words.
 inline constexpr std::uint32_t kNotePacMask = 0x406;  // NT_ARM_PAC_MASK
@@ -28,6 +42,9 @@ inline constexpr IsaTraits kTraits{.name = "AArch64",
                                    .method = kX12,
                                    .sender_sp = kX19,
                                    .link = kX30,
+                                   .syscall = kX8,
+                                   .arguments = {kX0, kX1, kX2},
+                                   .futex = 98,
                                    .signature_bits = kUsualSignatureBits};
 
 }  // namespace jtrace::target::aarch64

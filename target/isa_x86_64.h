@@ -44,6 +44,9 @@ inline constexpr IsaTraits kTraits{.name = "x86-64",
                                    .bytecodes = kR13,
                                    .method = kRbx,
                                    .sender_sp = kR13,
-                                   .link = kRax};
+                                   .link = kRax,
+                                   .syscall = kOrigRax,
+                                   .arguments = {kRdi, kRsi, kRdx},
+                                   .futex = 202};
 
 }  // namespace jtrace::target::x86_64

@@ -3,40 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "coreinspect/runtime/libjvm_words.h"
+
 namespace jtrace::coreinspect {
-namespace {
 
 using target::Address;
-
-constexpr std::uint64_t kMostData = 16u << 20;
-
-// Its initialised data, and what follows without a file (.bss).
-std::vector<const target::Mapping*> data_of_libjvm(const target::Target& target) {
-  std::vector<const target::Mapping*> parts;
-  const Address end = target.libjvm().end();
-  for (const target::Mapping& each : target.mappings())
-    if (each.writable && each.start >= target.libjvm().base() && each.start < end && each.size() <= kMostData)
-      parts.push_back(&each);
-  return parts;
-}
-
-// Calls `take(address, word)` for each word until it returns true.
-template <class Take>
-bool any_word(const target::Target& target, const Take& take) {
-  for (const target::Mapping* part : data_of_libjvm(target)) {
-    std::vector<Address> words(part->size() / sizeof(Address));
-    if (!target.memory().read_exactly(part->start, std::as_writable_bytes(std::span(words)))) continue;
-    for (std::size_t i = 0; i < words.size(); ++i)
-      if (words[i] != 0 && take(part->start + i * sizeof(Address), words[i])) return true;
-  }
-  return false;
-}
-
-bool in_libjvm(const target::Target& target, Address at) {
-  return at >= target.libjvm().base() && at < target.libjvm().end();
-}
-
-}  // namespace
 
 Result<VmOperations> VmOperations::find(const Vm& vm, const VmSymbols& symbols, pid_t vm_thread) {
   VmOperations found(vm, symbols);

@@ -50,6 +50,7 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kStops = {kMaxStop};
   static constexpr std::initializer_list<ViewOption> kStacks = {kMaxStop, kLocals, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kLate = {kStop, kMaxStop};
+  static constexpr std::initializer_list<ViewOption> kAllOnly = {kAll};
   static constexpr std::initializer_list<ViewOption> kFlags = {kAll, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kClass = {kBytes};
   static constexpr std::initializer_list<ViewOption> kWalk = {kMaxStop, kNoStop, kThreads};
@@ -76,6 +77,8 @@ const std::vector<View>& views() {
       {"locks", "", "threads that wait for a lock, its owner, deadlocks", view_locks, threads_parts, kStops},
       {"safepoint", "", "whether a safepoint is being reached: for what, since when, which threads are late and why",
        view_safepoint, nullptr, kLate},
+      {"mutexes", "", "locks of the VM and of native code that a thread has or waits for (--all: idle ones too)",
+       view_mutexes, nullptr, kAllOnly},
       {"classes", "", "loaded classes with loader and superclass", view_classes, classes_parts},
       {"class", "NAME", "fields and methods of a class", view_class, class_parts, kClass},
       {"method", "NAME", "bytecode of the methods CLASS.METHOD, or of the Method at 0xADDRESS", view_method,

@@ -121,6 +121,7 @@ Result<ViewResult> view_instances(Inspection&, const ViewOptions&);
 Result<ViewResult> view_class_refs(Inspection&, const ViewOptions&);
 Result<ViewResult> view_heapdump(Inspection&, const ViewOptions&);
 Result<ViewResult> view_safepoint(Inspection&, const ViewOptions&);
+Result<ViewResult> view_mutexes(Inspection&, const ViewOptions&);
 Result<ViewResult> view_heap(Inspection&, const ViewOptions&);
 Result<ViewResult> view_reachable(Inspection&, const ViewOptions&);
 Result<ViewResult> view_retained(Inspection&, const ViewOptions&);
