@@ -28,6 +28,7 @@ Lane lane_of_jvm(const OpenTarget& open, const CollectOptions& options) {
           {"safepoint, first look", kOfSafepoint, safepoint},
           {"direct buffers", kOfThreads, step_of(jvm, &JvmCollector::look_at_direct_memory)},
           {"limits and code", kOfThreads, step_of(jvm, &JvmCollector::look_at_limits)},
+          {"mutexes", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_mutexes)},
           {"threads, second look", kOfThreads, look, options.interval},
           {"busy threads", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_busy_threads)},
           {"threads, third look", kOfThreads, look, 2 * options.interval},
@@ -84,7 +85,8 @@ Result<Collected> collect_core(const std::string& path, const OpenTarget& open) 
   for (const auto& [name, step] :
        {std::pair{"threads", &JvmCollector::look_at_threads}, std::pair{"safepoint", &JvmCollector::look_at_safepoint},
         std::pair{"direct buffers", &JvmCollector::look_at_direct_memory},
-        std::pair{"limits and code", &JvmCollector::look_at_limits}}) {
+        std::pair{"limits and code", &JvmCollector::look_at_limits},
+        std::pair{"mutexes", &JvmCollector::look_at_mutexes}}) {
     const auto begin = std::chrono::steady_clock::now();
     const auto outcome = (jvm.*step)();
     if (outcome) (*outcome)(collected);

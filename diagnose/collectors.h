@@ -24,6 +24,7 @@ class JvmCollector {
   Result<Publish> look_at_safepoint();
   Result<Publish> look_at_direct_memory();
   Result<Publish> look_at_limits();
+  Result<Publish> look_at_mutexes();
 
  private:
   struct Busy {

@@ -97,6 +97,25 @@ struct DirectFact {
   std::optional<std::int64_t> limit;     // bytes
 };
 
+// A lock of the VM or of native code, at one moment.
+struct MutexFact {
+  std::string name;  // "Heap_lock"; of native ones "native mutex 0x..."
+  std::string owner;
+  pid_t owner_tid = 0;
+  struct Waiter {
+    pid_t tid = 0;
+    std::string name;
+    std::uint64_t switches = 0;  // the same number later: it has not run since
+    bool operator==(const Waiter&) const = default;
+  };
+  std::vector<Waiter> waiters;
+};
+struct MutexLook {
+  std::uint64_t ns = 0;
+  std::vector<MutexFact> held;                          // those with an owner and waiters
+  std::vector<std::vector<MutexFact::Waiter>> circles;  // in the order of "waits for"
+};
+
 // The JVM's performance counters at one moment (perfdata/derived.h).
 struct CounterFact {
   std::uint64_t ns = 0;
@@ -165,6 +184,7 @@ struct Facts {
   std::optional<DirectFact> direct;  // nothing: there are none, or they could not be read
   bool direct_read = false;
   std::optional<LimitFact> limits;
+  std::vector<MutexLook> mutexes;
   std::vector<GroupFact> groups;
   std::optional<std::vector<DiskFact>> disks;
   std::vector<SocketFact> sockets;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "coreinspect/tools/direct_memory.h"
+#include "coreinspect/tools/mutex_report.h"
 #include "coreinspect/tools/safepoint_report.h"
 #include "diagnose/collectors.h"
 #include "diagnose/cpu_share.h"
@@ -46,6 +47,25 @@ SafepointFact fact_of(const coreinspect::SafepointReport& report) {
   for (const coreinspect::LateThread& each : report.late)
     fact.late.push_back({.key = each.java.id, .name = each.java.name, .why = each.why, .frame = each.frame});
   return fact;
+}
+
+MutexFact::Waiter waiter_of(const coreinspect::MutexParty& party) { return {party.nid, party.name, party.switches}; }
+
+MutexLook look_of(const coreinspect::MutexReport& report) {
+  MutexLook look{.ns = monotonic_ns()};
+  for (const coreinspect::MutexRow& row : report.rows) {
+    if (!row.owner || row.waiters.empty()) continue;
+    MutexFact fact{.name = row.name.empty() ? "native mutex " + coreinspect::hex(row.address) : row.name,
+                   .owner = row.owner->name,
+                   .owner_tid = row.owner->nid};
+    for (const coreinspect::MutexParty& each : row.waiters) fact.waiters.push_back(waiter_of(each));
+    look.held.push_back(std::move(fact));
+  }
+  for (const auto& circle : report.circles) {
+    auto& waiters = look.circles.emplace_back();
+    for (const coreinspect::MutexParty& each : circle) waiters.push_back(waiter_of(each));
+  }
+  return look;
 }
 
 }  // namespace
@@ -155,6 +175,25 @@ Result<Publish> JvmCollector::look_at_limits() {
   // With -Xint it is off too, but then no method was ever compiled.
   fact.compiler_off = code.has_methods && vm.flag("UseCompiler") && !vm.flag_is_true("UseCompiler");
   return [fact](Collected& collected) { collected.facts.limits = fact; };
+}
+
+// Both looks in one step: stops for stacks in between would make the waiting threads run.
+Result<Publish> JvmCollector::look_at_mutexes() {
+  const auto look = [&] {
+    if (coreinspect::CachedMemory* cached = inspection_->vm().cached_memory()) cached->reset();
+    return coreinspect::report_mutexes(*inspection_);
+  };
+  const coreinspect::MutexReport report = look();
+  const MutexLook first = look_of(report);
+  MutexLook second = first;
+  if (inspection_->target().process() && (!first.held.empty() || !first.circles.empty())) {
+    std::this_thread::sleep_for(options_.interval / 3);
+    second = look_of(look());
+  }
+  return [looks = std::vector{first, second}, missing = report.missing](Collected& collected) {
+    collected.facts.mutexes = looks;
+    add_missing(collected, missing);
+  };
 }
 
 Result<Publish> JvmCollector::look_at_direct_memory() {

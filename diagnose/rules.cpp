@@ -45,6 +45,12 @@ std::string_view without_disks(const Facts& facts) {
   if (!facts.live) return not_in_core(facts);
   return facts.disks ? "" : "the file systems were not read";
 }
+std::string_view without_mutexes(const Facts& facts) {
+  return facts.mutexes.size() < (facts.live ? 2u : 1u) ? "the mutexes were not read" : "";
+}
+std::string_view without_two_mutexes(const Facts& facts) {
+  return facts.live ? without_mutexes(facts) : not_in_core(facts);
+}
 std::string_view without_operations(const Facts& facts) {
   return facts.live ? without_safepoints(facts) : not_in_core(facts);
 }
@@ -63,6 +69,7 @@ std::string_view to_string(Confidence confidence) {
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
       {"deadlock", "deadlocks", without_threads, find_deadlocks},
+      {"native-deadlock", "deadlocks of the VM's locks and of native code", without_mutexes, find_native_deadlocks},
       {"stopped", "a stopped process", without_process, find_stopped},
       {"safepoint", "safepoints that are not reached", without_safepoints, find_late_safepoint},
       {"vm-operation", "long VM operations", without_operations, find_long_operation},
@@ -77,6 +84,7 @@ const std::vector<Rule>& rules() {
       {"kernel-wait", "threads that wait in the kernel", without_process, find_kernel_waits},
       {"pinned", "carriers that are kept by virtual threads", without_three_samples, find_pinned_carriers},
       {"finalizer", "a finalizer that does not end", without_three_samples, find_stuck_finalizer},
+      {"vm-lock", "locks below Java that are not given back", without_two_mutexes, find_kept_mutexes},
       {"contention", "locks that many wait for", without_threads, find_contention},
       {"spinning", "threads that spin", without_three_samples, find_spinning},
       {"throttled", "a control group that takes the processors away", without_groups, find_throttled},

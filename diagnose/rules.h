@@ -26,6 +26,9 @@ const std::vector<Rule>& rules();
 // One function for each subject; each adds its findings.
 void find_stopped(const Facts& facts, std::vector<Finding>& found);
 void find_deadlocks(const Facts& facts, std::vector<Finding>& found);
+void find_native_deadlocks(const Facts& facts, std::vector<Finding>& found);
+// After find_stopped and those of safepoints: what they have found keeps locks of the VM, too, and nothing is added.
+void find_kept_mutexes(const Facts& facts, std::vector<Finding>& found);
 void find_late_safepoint(const Facts& facts, std::vector<Finding>& found);
 void find_long_operation(const Facts& facts, std::vector<Finding>& found);
 void find_contention(const Facts& facts, std::vector<Finding>& found);

@@ -1,7 +1,12 @@
-// An agent whose thread "in-kernel" waits in the kernel, in state D, until the JVM ends: for a child of vfork(2).
+// An agent with threads that wait below Java; its option says which:
+//   kernel   "in-kernel" waits in the kernel, in state D, until the JVM ends: for a child of vfork(2)
+//   crossed  "cross-1" and "cross-2" each have one mutex and want the other's
+//   take     "taker" takes the pthread_mutex_t whose address is in the file "mutex" of the working folder, and keeps it
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -16,8 +21,53 @@ static void* wait_for_child(void* unused) {
   return 0;
 }
 
-int Agent_OnLoad(void* vm, char* options, void* reserved) {
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+static void cross(const char* name, pthread_mutex_t* own, pthread_mutex_t* other) {
+  pthread_setname_np(pthread_self(), name);
+  pthread_mutex_lock(own);
+  pthread_barrier_wait(&both);
+  pthread_mutex_lock(other);
+}
+
+static void* cross_first(void* unused) {
+  (void)unused;
+  cross("cross-1", &first, &second);
+  return 0;
+}
+
+static void* cross_second(void* unused) {
+  (void)unused;
+  cross("cross-2", &second, &first);
+  return 0;
+}
+
+static void* take(void* unused) {
+  (void)unused;
+  pthread_setname_np(pthread_self(), "taker");
+  void* mutex = 0;
+  while (!mutex) {
+    FILE* file = fopen("mutex", "r");
+    if (file && fscanf(file, "%p", &mutex) != 1) mutex = 0;
+    if (file) fclose(file);
+    usleep(10000);
+  }
+  pthread_mutex_lock(mutex);
+  remove("mutex");  // the test waits for this
+  while (1) pause();
+}
+
+static int start(void* (*body)(void*)) {
   pthread_t thread;
-  (void)vm, (void)options, (void)reserved;
-  return pthread_create(&thread, 0, wait_for_child, 0);
+  return pthread_create(&thread, 0, body, 0);
+}
+
+int Agent_OnLoad(void* vm, char* options, void* reserved) {
+  (void)vm, (void)reserved;
+  if (!options) return 1;
+  if (!strcmp(options, "kernel")) return start(wait_for_child);
+  if (!strcmp(options, "take")) return start(take);
+  pthread_barrier_init(&both, 0, 2);
+  return start(cross_first) + start(cross_second);
 }

@@ -10,7 +10,6 @@
 
 #include "tests/live/diagnosis.h"
 #include "tests/testlib/own_group.h"
-#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 
 namespace jtrace::test {
@@ -92,13 +91,7 @@ TEST_P(DiagnoseLimits, HintsThatAttachingIsOff) {
 }
 
 TEST_P(DiagnoseLimits, NamesAThreadThatWaitsInTheKernel) {
-  const bool chrooted = GetParam().root.has_value();  // then the folder of the libraries is mounted at /srv
-  JvmOptions options{.flags = {"-agentpath:" + (chrooted ? "/srv" : libraries_folder()) + "/libdiagnose_agent.so"}};
-  if (chrooted)
-    options.in_child = [](const std::string& root) {
-      return ::mount(libraries_folder().c_str(), (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0;
-    };
-  const auto jvm = start(options);
+  const auto jvm = start(with_diagnose_agent(GetParam(), "kernel"));
   const Diagnosis found = diagnose_until(*jvm, "kernel-wait");
   EXPECT_THAT(found.texts("kernel-wait"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("in-kernel"))))
       << found.done.out;

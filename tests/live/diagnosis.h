@@ -2,12 +2,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/testlib/jvm_process.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/run_command.h"
 
 namespace jtrace::test {
@@ -48,6 +50,18 @@ inline Diagnosis diagnose_until(const JvmProcess& jvm, const std::string& rule) 
   Diagnosis found = diagnose(jvm.pid_text());
   for (int i = 0; i < 4 && found.texts(rule).empty(); ++i) found = diagnose(jvm.pid_text());
   return found;
+}
+
+// A JVM with the agent of diagnose_agent.c. A JDK of the tree sees the folder of the libraries at /srv.
+inline JvmOptions with_diagnose_agent(const Jdk& jdk, const std::string& option) {
+  const bool chrooted = jdk.root.has_value();
+  const std::string folder = chrooted ? "/srv" : libraries_folder();
+  JvmOptions options{.flags = {"-agentpath:" + folder + "/libdiagnose_agent.so=" + option}};
+  if (chrooted)
+    options.in_child = [](const std::string& root) {
+      return ::mount(libraries_folder().c_str(), (root + "/srv").c_str(), nullptr, MS_BIND, nullptr) == 0;
+    };
+  return options;
 }
 
 }  // namespace jtrace::test

@@ -226,6 +226,40 @@ TEST(PinnedRule, NeedsAllCarriersKeptAndAReadyThread) {
   EXPECT_THAT(asked(find_pinned_carriers, moved), IsEmpty());
 }
 
+MutexLook mutexes(pid_t owner, std::uint64_t switches) {
+  return {.held = {{.name = "Heap_lock", .owner = "o", .owner_tid = owner, .waiters = {{9, "w", switches}}}}};
+}
+
+TEST(VmLockRule, NeedsTheSameOwnerAndAWaiterThatHasNotRun) {
+  Facts facts{.target = "4711"};
+  facts.mutexes = {mutexes(7, 3), mutexes(7, 4)};
+  EXPECT_THAT(asked(find_kept_mutexes, facts), IsEmpty());
+  facts.mutexes = {mutexes(7, 3), mutexes(8, 3)};
+  EXPECT_THAT(asked(find_kept_mutexes, facts), IsEmpty());
+  facts.mutexes = {mutexes(7, 3), mutexes(7, 3)};
+  EXPECT_THAT(asked(find_kept_mutexes, facts).at(0).sentence, HasSubstr("\"o\" (nid 7) does not give back Heap_lock"));
+}
+
+TEST(VmLockRule, LeavesTheLocksOfAVmOperationToThatRule) {
+  Facts facts{.target = "4711"};
+  facts.mutexes = {mutexes(7, 3), mutexes(7, 3)};
+  std::vector<Finding> found = {{.rule = "vm-operation"}};
+  find_kept_mutexes(facts, found);
+  EXPECT_THAT(found, SizeIs(1));
+}
+
+TEST(NativeDeadlockRule, NeedsTheSameCircleAtBothLooks) {
+  const MutexLook circle{.circles = {{{1, "a"}, {2, "b"}}}}, turned{.circles = {{{2, "b"}, {1, "a"}}}};
+  Facts facts{.target = "4711"};
+  facts.mutexes = {{}, circle};
+  EXPECT_THAT(asked(find_native_deadlocks, facts), IsEmpty());
+  facts.mutexes = {circle, turned};
+  EXPECT_THAT(asked(find_native_deadlocks, facts).at(0).evidence, SizeIs(2));
+  facts.mutexes = {circle};
+  facts.live = false;
+  EXPECT_THAT(asked(find_native_deadlocks, facts), SizeIs(1));
+}
+
 TEST(TcpTable, HasPeersStatesAndInodes) {
   const auto lines = parse_tcp(
       "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"

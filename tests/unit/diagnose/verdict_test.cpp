@@ -21,6 +21,7 @@ TEST(Verdict, OfNothingSaysWhatWasLookedAt) {
   collected.facts.counters.resize(2);
   collected.facts.direct_read = true;
   collected.facts.limits.emplace();
+  collected.facts.mutexes.resize(2);
   collected.facts.groups.resize(2, {.visible = true});
   collected.facts.disks.emplace();
   collected.facts.sockets.resize(2);
