@@ -5,6 +5,7 @@
 // capabilities), the mapping of the pool and the control socket.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,9 @@ struct Collections {
   std::atomic<std::uint32_t> depth{0};
   std::atomic<bool> start_written{false};        // of the outermost pair: not if the trace was paused then
   std::atomic<std::uint32_t> figures_wanted{0};  // last collection whose figures are to be read
+  // Of the open one, for the thread that ends it too: pauses do not overlap.
+  std::array<std::atomic<std::uint64_t>, kMaxCollectors> invocations{};
+  std::atomic<std::uint64_t> used_before{0};
 };
 
 class AgentSession {

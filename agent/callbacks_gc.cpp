@@ -1,10 +1,82 @@
 // gcStart, gcFinish: one stop-the-world pause. The callbacks run in the VM thread at a safepoint: no JNI, no JVM TI, no
 // waiting. A pause may begin while the trace runs and end while it is paused, or the reverse; it is written whole or
 // not at all.
+#include <cstring>
+
 #include "agent/callbacks.h"
 
 namespace jtrace::agent {
 namespace {
+
+std::uint64_t read_counter(const std::uint64_t* counter) {
+  return *static_cast<const volatile std::uint64_t*>(counter);
+}
+
+// What the end of the pause is compared with.
+void note_start(AgentSession& session) {
+  const CauseCounters& causes = session.config.causes;
+  for (std::size_t i = 0; i < causes.collectors.size(); ++i)
+    session.collections.invocations[i].store(read_counter(causes.collectors[i].invocations), std::memory_order_relaxed);
+  std::uint64_t used = 0, total = 0;
+  if (causes.used_before && read_heap_counters(session.config, used, total))
+    session.collections.used_before.store(used, std::memory_order_relaxed);
+}
+
+bool is_no_cause(const char* text) { return std::strncmp(text, "No GC", record::kCauseRoom) == 0; }
+
+// The collectors that counted this pause: within the events, or around them (phases of G1's concurrent cycle), where
+// its end is not noted yet.
+std::uint32_t kinds_of_pause(const AgentSession& session) {
+  const auto& collectors = session.config.causes.collectors;
+  std::uint32_t kinds = 0;
+  for (std::size_t i = 0; i < collectors.size(); ++i) {
+    const std::uint64_t before = session.collections.invocations[i].load(std::memory_order_relaxed);
+    const bool goes_on = read_counter(collectors[i].last_entry) > read_counter(collectors[i].last_exit);
+    if (goes_on || read_counter(collectors[i].invocations) != before) kinds |= collectors[i].kind;
+  }
+  return kinds;
+}
+
+// G1 of JDK 8 counts no remark. It also stops, and collects nothing, to begin a concurrent cycle for a full Metaspace:
+// if the last cause was that, the pause may be either, and its kind is not known.
+void settle_uncounted(const CauseCounters& causes, record::GcCauseRecord& made) {
+  if (made.kinds != 0 || causes.uncounted == 0) return;
+  if (causes.last_cause != nullptr && std::strncmp(causes.last_cause, "Metadata GC", 11) != 0)
+    made.kinds = causes.uncounted;
+  else made.header.flags = static_cast<std::uint16_t>(made.header.flags & ~record::kHasKinds);
+}
+
+// The JVM sets the cause around the event (G1, ZGC, Shenandoah) or within it (the others: there it stands in lastCause
+// by now). Both texts are the JVM's own memory of kCauseRoom bytes, which only the thread that collects writes.
+void read_cause(const CauseCounters& causes, record::GcCauseRecord& made) {
+  if (causes.cause == nullptr || causes.last_cause == nullptr) return;
+  const bool is_over = is_no_cause(causes.cause);
+  // A phase of G1's concurrent cycle has no cause of its own; lastCause is that of the collection before it, as it may
+  // be where nothing was counted.
+  constexpr std::uint32_t kWhole = bit_of(record::CollectionKind::kYoung) | bit_of(record::CollectionKind::kFull);
+  const bool takes_last = is_over && (made.kinds & kWhole) != 0;
+  if (is_over && made.kinds == 0) return;
+  std::memcpy(made.cause, takes_last ? causes.last_cause : causes.cause, record::kCauseRoom);
+  made.cause[record::kCauseRoom - 1] = 0;
+  made.header.flags |= record::kHasCause;
+  if (!is_over && !is_no_cause(causes.last_cause)) made.header.flags |= record::kWithinAnother;
+}
+
+void write_cause(CallbackGuard& guard, std::uint64_t thread, std::uint32_t number) {
+  AgentSession& session = guard.session();
+  const CauseCounters& causes = session.config.causes;
+  if (causes.cause == nullptr && causes.collectors.empty()) return;
+  record::GcCauseRecord made{};
+  made.thread = thread;
+  made.header.number = number;
+  made.kinds = kinds_of_pause(session);
+  if (!causes.collectors.empty()) made.header.flags |= record::kHasKinds;
+  settle_uncounted(causes, made);
+  read_cause(causes, made);
+  made.used_before = session.collections.used_before.load(std::memory_order_relaxed);
+  if (causes.used_before) made.header.flags |= record::kHasUsedBefore;
+  guard.write(made, record::RecordKind::kGcCause, false);
+}
 
 void JNICALL garbage_collection_start(jvmtiEnv*) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
@@ -17,6 +89,7 @@ void JNICALL garbage_collection_start(jvmtiEnv*) {
   record::ThreadRecord made{};
   made.thread = session.threads.defined_vm(guard.producer());
   made.header.number = session.collections.number.fetch_add(1, std::memory_order_relaxed) + 1;
+  note_start(session);
   guard.write(made, record::RecordKind::kGcStart, false);
 }
 
@@ -32,6 +105,7 @@ void JNICALL garbage_collection_finish(jvmtiEnv*) {
   record::GcFinishRecord made{};
   made.thread = session.threads.defined_vm(guard.producer());
   made.header.number = number;
+  write_cause(guard, made.thread, number);
   const bool has_figures = read_heap_counters(session.config, made.used, made.total);
   made.header.flags = has_figures ? record::kHasFigures : record::kFiguresFollow;
   guard.write(made, record::RecordKind::kGcFinish, false);
@@ -46,10 +120,8 @@ bool read_heap_counters(const Config& config, std::uint64_t& used, std::uint64_t
   if (config.used_counters.empty()) return false;
   used = 0;
   total = 0;
-  for (const std::uint64_t* counter : config.used_counters)
-    used += *static_cast<const volatile std::uint64_t*>(counter);
-  for (const std::uint64_t* counter : config.committed_counters)
-    total += *static_cast<const volatile std::uint64_t*>(counter);
+  for (const std::uint64_t* counter : config.used_counters) used += read_counter(counter);
+  for (const std::uint64_t* counter : config.committed_counters) total += read_counter(counter);
   return true;
 }
 

@@ -17,6 +17,24 @@ bool decode_counters(ByteReader& reader, std::vector<const std::uint64_t*>& coun
   return !reader.failed();
 }
 
+bool decode_causes(ByteReader& reader, CauseCounters& causes) {
+  causes.cause = reinterpret_cast<const char*>(reader.read<std::uint64_t>());
+  causes.last_cause = reinterpret_cast<const char*>(reader.read<std::uint64_t>());
+  causes.uncounted = reader.read<std::uint32_t>();
+  causes.used_before = reader.read<std::uint8_t>() != 0;
+  const auto count = reader.read<std::uint32_t>();
+  if (count > kMaxCollectors) return false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto kind = reader.read<std::uint32_t>();
+    if (kind >= record::kCollectionKinds) return false;
+    CauseCounters::Collector collector{bit_of(static_cast<record::CollectionKind>(kind)), nullptr, nullptr, nullptr};
+    for (const std::uint64_t** counter : {&collector.invocations, &collector.last_entry, &collector.last_exit})
+      *counter = reinterpret_cast<const std::uint64_t*>(reader.read<std::uint64_t>());
+    causes.collectors.push_back(collector);
+  }
+  return !reader.failed();
+}
+
 }  // namespace
 
 bool matches(std::string_view pattern, std::string_view name) {
@@ -64,6 +82,7 @@ bool decode_config(std::span<const std::byte> payload, Config& config) {
 #include "trace/record/start_options.def"
   if (!decode_counters(reader, config.used_counters) || !decode_counters(reader, config.committed_counters))
     return false;
+  if (!decode_causes(reader, config.causes)) return false;
   const auto rest = reader.read_bytes(reader.remaining());
   return config.filters.decode(std::vector<std::byte>(rest.begin(), rest.end()));
 }

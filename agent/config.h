@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "trace/record/control.h"
+#include "trace/record/event_record.h"
 
 namespace jtrace::agent {
 
@@ -39,6 +40,23 @@ class FilterBlock {
   std::vector<FilterRule> rules_;
 };
 
+inline constexpr std::uint32_t kMaxCollectors = 8;
+
+// Where the JVM's counters say what a collection is for. Null, empty: they do not.
+struct CauseCounters {
+  struct Collector {
+    std::uint32_t kind;  // bit_of() its CollectionKind
+    const std::uint64_t* invocations;
+    const std::uint64_t* last_entry;
+    const std::uint64_t* last_exit;
+  };
+  const char* cause = nullptr;
+  const char* last_cause = nullptr;
+  std::uint32_t uncounted = 0;  // kinds of a collection that no counter counts
+  bool used_before = false;     // the used counters are right when a pause begins
+  std::vector<Collector> collectors;
+};
+
 struct Config {
   std::uint64_t events = 0;  // EventBit
   std::uint32_t flags = 0;   // ConfigFlag
@@ -46,6 +64,7 @@ struct Config {
 #include "trace/record/start_options.def"
   std::vector<const std::uint64_t*> used_counters;
   std::vector<const std::uint64_t*> committed_counters;
+  CauseCounters causes;
   FilterBlock filters;
 
   bool wants(std::uint64_t event_bits) const { return (events & event_bits) != 0; }

@@ -1,14 +1,20 @@
 #include "session/heap_counters.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string>
 
 #include "base/strings.h"
 #include "perfdata/discovery.h"
+#include "perfdata/gc_causes.h"
 #include "perfdata/snapshot.h"
 #include "target/process_memory.h"
 
 namespace jtrace::session {
 namespace {
+
+using trace::record::CollectionKind;
 
 // Reads sun.gc.generation.G.space.S.LAST as G.S and LAST; otherwise nothing.
 struct SpaceCounter {
@@ -46,6 +52,50 @@ HeapCounters counters_of(const perfdata::Snapshot& snapshot, std::uint64_t base)
   return found;
 }
 
+std::optional<CollectionKind> kind_of(const perfdata::Snapshot& snapshot, int index) {
+  const auto& names = trace::record::kCollectionKindNames;
+  const auto found = std::find(std::begin(names), std::end(names), perfdata::collection_kind(snapshot, index));
+  if (found == std::end(names)) return std::nullopt;
+  return static_cast<CollectionKind>(found - std::begin(names));
+}
+
+std::uint64_t text_at(const perfdata::Layout& layout, std::string_view name, std::uint64_t base) {
+  const perfdata::Counter* counter = layout.find(name);
+  if (counter == nullptr || counter->kind != perfdata::ValueKind::kText) return 0;
+  return counter->value_size >= trace::record::kCauseRoom ? base + counter->value_offset : 0;
+}
+
+// Collectors' numbers have gaps (ZGC: 0 and 2).
+std::vector<HeapCounters::Causes::Collector> collectors_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
+  constexpr int kMost = 8;
+  std::vector<HeapCounters::Causes::Collector> found;
+  for (int i = 0; i < kMost; ++i) {
+    const std::string stem = "sun.gc.collector." + std::to_string(i) + ".";
+    const auto kind = kind_of(snapshot, i);
+    const perfdata::Counter* const invocations = snapshot.layout().find(stem + "invocations");
+    const perfdata::Counter* const entry = snapshot.layout().find(stem + "lastEntryTime");
+    const perfdata::Counter* const exit = snapshot.layout().find(stem + "lastExitTime");
+    if (kind && invocations != nullptr && entry != nullptr && exit != nullptr)
+      found.push_back({*kind, base + invocations->value_offset, base + entry->value_offset, base + exit->value_offset});
+  }
+  return found;
+}
+
+HeapCounters::Causes causes_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
+  HeapCounters::Causes found;
+  found.cause = text_at(snapshot.layout(), "sun.gc.cause", base);
+  found.last_cause = text_at(snapshot.layout(), "sun.gc.lastCause", base);
+  found.collectors = collectors_of(snapshot, base);
+  const bool counts_phases = std::any_of(found.collectors.begin(), found.collectors.end(),
+                                         [](const auto& each) { return each.kind == CollectionKind::kConcurrent; });
+  // G1 of JDK 8 has no counter for remark, its only other pause that it reports.
+  const bool is_g1 = snapshot.text_value("sun.gc.policy.name") == "GarbageFirst";
+  if (is_g1 && !counts_phases) found.uncounted = bit_of(CollectionKind::kConcurrent);
+  // G1 updates them with each region that it fills. The others do it every 50 ms, and from JDK 25 only in collections.
+  found.used_before = is_g1;
+  return found;
+}
+
 struct Region {
   std::uint64_t base = 0;  // in the JVM
   perfdata::Snapshot snapshot;
@@ -73,7 +123,9 @@ JvmCounters find_jvm_counters(const target::Process& process) {
   if (!region) return {};
   const auto begin = region->snapshot.long_value("sun.rt.createVmBeginTime");
   const bool known = begin && *begin > 0;  // a JVM that is starting has not set it yet
-  return {counters_of(region->snapshot, region->base), known ? std::to_string(*begin) : std::string()};
+  HeapCounters heap = counters_of(region->snapshot, region->base);
+  heap.causes = causes_of(region->snapshot, region->base);
+  return {std::move(heap), known ? std::to_string(*begin) : std::string()};
 }
 
 }  // namespace jtrace::session

@@ -1,5 +1,5 @@
 // The places of the heap's figures in the JVM: the addresses of the hsperfdata counters whose sums are the JVM's used
-// and committed bytes.
+// and committed bytes; and those that tell what its collections are for.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace jtrace::session {
 
 struct JvmCounters {
-  // Empty if the JVM has none, if they may not be read, or if its collector does not update them in its pauses: then
-  // the agent asks Runtime.
+  // `used` and `committed` are empty if the JVM has none, if they may not be read, or if its collector does not update
+  // them in its pauses: then the agent asks Runtime.
   HeapCounters heap;
   std::string vm_begin_time;  // sun.rt.createVmBeginTime, ms since the epoch; "" if unknown
 };

@@ -21,11 +21,22 @@ Result<> CollectionEvents::write_start(const record::ThreadRecord& record) {
   return objects_.write_kept_ends();
 }
 
+void CollectionEvents::take_cause(const Cause& record) {
+  cause_ = record;
+  cycles_.settle(cause_);
+}
+
+// A cause that was lost is not known.
+CollectionEvents::Cause CollectionEvents::cause_of(std::uint32_t number) const {
+  return cause_.header.number == number ? cause_ : Cause{};
+}
+
 Result<> CollectionEvents::take_finish(const record::GcFinishRecord& record) {
   const bool figures_follow = (record.header.flags & record::kFiguresFollow) != 0;
-  if (!figures_follow && !options_.nested_frees) return write_finish(record);
+  const Cause cause = cause_of(record.header.number);
+  if (!figures_follow && !options_.nested_frees) return write_finish(record, cause);
   holding_ = true;
-  held_ = {record, figures_follow, 0};
+  held_ = {record, cause, figures_follow, 0};
   return {};
 }
 
@@ -68,19 +79,23 @@ Result<> CollectionEvents::release(std::deque<TimedRecord>& input) {
   holding_ = false;
   input.insert(input.begin(), later_.begin(), later_.end());
   later_.clear();
-  return write_finish(held_.record);
+  return write_finish(held_.record, held_.cause);
 }
 
-Result<> CollectionEvents::write_finish(const record::GcFinishRecord& record) {
+Result<> CollectionEvents::write_finish(const record::GcFinishRecord& record, const Cause& cause) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
   const bool known = (record.header.flags & record::kHasFigures) != 0;
   // G1 adds 8 bytes to every capacity so that none is 0 (g1MonitoringSupport.hpp, pad_capacity); a heap consists of
   // whole pages.
   const std::uint64_t total = record.total / kPageSize * kPageSize;
+  const std::string kind = kind_text(cause);
   return emitter_.emit(trace::GcFinish{.threadIdRef = ThreadId(record.thread),
                                        .time = wall(record.header.time),
                                        .totalObjectSpace = known ? trace::Number(total) : trace::Number(),
-                                       .usedObjectSpace = known ? trace::Number(record.used) : trace::Number()});
+                                       .usedObjectSpace = known ? trace::Number(record.used) : trace::Number(),
+                                       .cause = cause_text(cause),
+                                       .kind = kind.empty() ? trace::Text() : trace::Text(kind),
+                                       .usedObjectSpaceBefore = used_before(cause)});
 }
 
 }  // namespace jtrace::session

@@ -5,6 +5,7 @@
 
 #include <deque>
 
+#include "session/document/collection_causes.h"
 #include "session/document/event_part.h"
 #include "session/document/object_events.h"
 
@@ -16,6 +17,8 @@ class CollectionEvents : private EventPart {
   CollectionEvents(const BuilderContext& context, ObjectEvents& objects) : EventPart(context), objects_(objects) {}
 
   Result<> write_start(const trace::record::ThreadRecord& record);
+  // What the gcFinish of the same number says of its cause.
+  void take_cause(const trace::record::GcCauseRecord& record);
   // Written at once, or held back.
   Result<> take_finish(const trace::record::GcFinishRecord& record);
 
@@ -32,15 +35,20 @@ class CollectionEvents : private EventPart {
   static constexpr std::uint64_t kFreesLimit = 1'000'000'000;  // ... and for all of them
   static constexpr std::size_t kHoldLimit = 200'000;           // records
 
+  using Cause = trace::record::GcCauseRecord;
   struct HeldFinish {
     trace::record::GcFinishRecord record;
+    Cause cause;
     bool figures_follow;
     std::uint64_t last_free;
   };
   void take_figures(const TimedRecord& record);
-  Result<> write_finish(const trace::record::GcFinishRecord& record);
+  Result<> write_finish(const trace::record::GcFinishRecord& record, const Cause& cause);
+  Cause cause_of(std::uint32_t number) const;
 
   ObjectEvents& objects_;
+  Cause cause_{};  // the last one
+  CycleCauses cycles_;
   bool holding_ = false;
   HeldFinish held_{};
   std::deque<TimedRecord> later_;  // what came after the held gcFinish

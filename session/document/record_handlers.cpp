@@ -28,6 +28,10 @@ Result<> EventBuilder::on_GcFigures(const TimedRecord&, const record::GcFinishRe
   // they came too late
   return {};
 }
+Result<> EventBuilder::on_GcCause(const TimedRecord&, const record::GcCauseRecord& record) {
+  collections_.take_cause(record);
+  return {};
+}
 Result<> EventBuilder::on_MonWait(const TimedRecord&, const record::MonitorRecord& record) {
   return waits_.write_wait(record);
 }

@@ -15,6 +15,20 @@ void append_addresses(std::string& bytes, const std::vector<std::uint64_t>& addr
   for (const std::uint64_t address : addresses) append(bytes, address);
 }
 
+void append_causes(std::string& bytes, const HeapCounters::Causes& causes) {
+  append(bytes, causes.cause);
+  append(bytes, causes.last_cause);
+  append(bytes, causes.uncounted);
+  append(bytes, static_cast<std::uint8_t>(causes.used_before));
+  append(bytes, static_cast<std::uint32_t>(causes.collectors.size()));
+  for (const HeapCounters::Causes::Collector& collector : causes.collectors) {
+    append(bytes, static_cast<std::uint32_t>(collector.kind));
+    append(bytes, collector.invocations);
+    append(bytes, collector.last_entry);
+    append(bytes, collector.last_exit);
+  }
+}
+
 }  // namespace
 
 std::string encode_start(const TraceOptions& options, const HeapCounters& counters) {
@@ -32,6 +46,7 @@ std::string encode_start(const TraceOptions& options, const HeapCounters& counte
 #include "trace/record/start_options.def"
   append_addresses(bytes, counters.used);
   append_addresses(bytes, counters.committed);
+  append_causes(bytes, counters.causes);
   return bytes + encode_filter_rules(options.filters);
 }
 

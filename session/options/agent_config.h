@@ -6,14 +6,27 @@
 #include <vector>
 
 #include "session/options/options.h"
+#include "trace/record/event_record.h"
 
 namespace jtrace::session {
 
 // Addresses in the JVM of 8-byte counters (hsperfdata) whose sums are the heap's figures; empty: the agent asks
 // Runtime.
 struct HeapCounters {
+  // Where the JVM says what its collections are for (trace/record/control.h); 0, empty: nowhere.
+  struct Causes {
+    std::uint64_t cause = 0, last_cause = 0;
+    std::uint32_t uncounted = 0;  // kinds of a collection that none of these counts
+    bool used_before = false;     // `used` is right when a pause begins
+    struct Collector {
+      trace::record::CollectionKind kind;
+      std::uint64_t invocations, last_entry, last_exit;
+    };
+    std::vector<Collector> collectors;
+  };
   std::vector<std::uint64_t> used;
   std::vector<std::uint64_t> committed;
+  Causes causes = {};
 };
 
 std::string encode_start(const TraceOptions& options, const HeapCounters& counters);

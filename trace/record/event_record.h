@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "trace/record/layout.h"
 
@@ -54,6 +55,29 @@ struct GcFinishRecord {                             // kGcFinish, kGcFigures
   std::uint64_t used;   // bytes of the heap in use after the collection
   std::uint64_t total;  // bytes committed
   std::uint64_t unused;
+};
+
+// How the collectors' own counters (sun.gc.collector.N) name a collection. Minor, Major: of generational ZGC.
+enum class CollectionKind : std::uint32_t { kYoung = 0, kFull = 1, kConcurrent = 2, kMinor = 3, kMajor = 4 };
+inline constexpr std::uint32_t kCollectionKinds = 5;
+inline constexpr std::string_view kCollectionKindNames[kCollectionKinds] = {"young", "full", "concurrent", "minor",
+                                                                            "major"};
+constexpr std::uint32_t bit_of(CollectionKind kind) { return std::uint32_t{1} << static_cast<std::uint32_t>(kind); }
+
+inline constexpr std::uint16_t kHasCause = 1;       // kGcCause: `cause` is set
+inline constexpr std::uint16_t kHasKinds = 2;       // ... and `kinds`
+inline constexpr std::uint16_t kHasUsedBefore = 4;  // ... and `used_before`
+// ... The cause stands within another one: a collection that began earlier goes on (sun.gc.lastCause is no "No GC").
+inline constexpr std::uint16_t kWithinAnother = 8;
+inline constexpr std::size_t kCauseRoom = 80;  // bytes of sun.gc.cause (gc/shared/collectedHeap.cpp), with its 0
+struct GcCauseRecord {                         // kGcCause
+  RecordHeader header;
+  std::uint64_t thread;
+  std::uint64_t used_before;  // bytes of the heap in use when the pause began, as far as the counters knew then
+  std::uint32_t kinds;        // bit_of() what was counted in the pause; 0: nothing
+  std::uint32_t unused;
+  std::uint64_t unused_too;
+  char cause[kCauseRoom];  // ends with a 0
 };
 
 inline constexpr std::uint16_t kTimedOut = 1;  // kMonWaited

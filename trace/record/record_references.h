@@ -29,6 +29,8 @@ void visit_fields(const GapRecord&, Visit&&) {}
 template <class Visit>
 void visit_fields(const GcFinishRecord&, Visit&&) {}
 template <class Visit>
+void visit_fields(const GcCauseRecord&, Visit&&) {}
+template <class Visit>
 void visit_fields(const ProbeRecord&, Visit&&) {}
 template <class Visit>
 void visit_fields(const CountRecord&, Visit&&) {}

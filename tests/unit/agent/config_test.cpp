@@ -51,6 +51,16 @@ TEST(FilterBlock, ARuleForOneMethodKeepsItsClass) {
       block.includes_class("app/B"));  // excluding one method does not exclude the class; the last rule decides
 }
 
+void put_causes(ByteBuffer& out, record::CollectionKind kind) {
+  out.put(std::uint64_t{0x2000});
+  out.put(std::uint64_t{0x3000});
+  out.put(std::uint32_t{0});
+  out.put(std::uint8_t{1});
+  out.put(std::uint32_t{1});
+  out.put(static_cast<std::uint32_t>(kind));
+  for (const std::uint64_t address : {0x4000u, 0x5000u, 0x6000u}) out.put(address);
+}
+
 TEST(DecodeConfig, EveryTruncationIsRefused) {
   ByteBuffer out;
   out.put(std::uint64_t{record::kGcEvent});
@@ -61,6 +71,7 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
   out.put(std::uint32_t{1});
   out.put(std::uint64_t{0x1000});
   out.put(std::uint32_t{0});
+  put_causes(out, record::CollectionKind::kFull);
   out.put(std::uint32_t{1});
   put_rule(out, true, "java/*", "*");
   const std::vector<std::byte> whole = bytes_of(out);
@@ -72,6 +83,10 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
 #define START_VALUE(type, member, ...) EXPECT_EQ(config.member, ++value) << #member;
 #include "trace/record/start_options.def"
   EXPECT_EQ(config.used_counters.size(), 1u);
+  EXPECT_TRUE(config.causes.used_before);
+  ASSERT_EQ(config.causes.collectors.size(), 1u);
+  EXPECT_EQ(config.causes.collectors[0].kind, bit_of(record::CollectionKind::kFull));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(config.causes.collectors[0].last_exit), 0x6000u);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     Config cut;
     EXPECT_FALSE(decode_config(std::span(whole).first(size), cut)) << size;

@@ -96,7 +96,8 @@ TEST(Schema, TheCorrectedDtdDiffersOnlyWhereItSaysSo) {
       "filter methodPattern CDATA #IMPLIED", "filter methodGenericPattern CDATA #IMPLIED",
       "monWait threadOwner CDATA #IMPLIED",  "throw lineNumber CDATA #IMPLIED",
       "throw causeIdRef CDATA #IMPLIED",     "throw message CDATA #IMPLIED",
-      "catch lineNumber CDATA #IMPLIED"};
+      "catch lineNumber CDATA #IMPLIED",     "gcFinish cause CDATA #IMPLIED",
+      "gcFinish kind CDATA #IMPLIED",        "gcFinish usedObjectSpaceBefore CDATA #IMPLIED"};
   for (const char* element : {"monWait", "monWaited", "monContendedEnter", "monContendedEntered"})
     for (const char* attribute : {" collationValue CDATA #IMPLIED", " traceIdRef CDATA #IMPLIED"})
       extensions.insert(std::string(element) + attribute);

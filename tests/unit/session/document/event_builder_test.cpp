@@ -1,5 +1,7 @@
 #include "session/document/event_builder.h"
 
+#include <cstring>
+
 #include "tests/unit/session/document/event_builder_fixture.h"
 
 namespace jtrace::session {
@@ -192,6 +194,60 @@ TEST_F(Waits, SleepsHaveNoObjectAndParksAnOwner) {
   EXPECT_EQ(waits[2].threadOwner, trace::ThreadId(0));
   EXPECT_EQ(capture_.all<trace::MonWaited>()[0].timeout, trace::Number(6));
   EXPECT_EQ(capture_.all<trace::MonWaited>()[1].timeout, trace::Number(10));
+}
+
+record::GcCauseRecord cause_record(const char* cause, std::uint32_t kinds) {
+  record::GcCauseRecord made{.thread = 1, .used_before = 500, .kinds = kinds};
+  std::strncpy(made.cause, cause, sizeof made.cause - 1);
+  return made;
+}
+constexpr std::uint32_t kYoung = bit_of(record::CollectionKind::kYoung), kFull = bit_of(record::CollectionKind::kFull),
+                        kMinor = bit_of(record::CollectionKind::kMinor),
+                        kMajor = bit_of(record::CollectionKind::kMajor);
+
+TEST_F(EventBuilderTest, AGcFinishSaysWhatThePauseWasFor) {
+  const auto pause = [&](std::uint32_t number, const record::GcCauseRecord& cause, std::uint16_t flags) {
+    event(RecordKind::kGcCause, 20 + number, cause, flags, number);
+    event(RecordKind::kGcFinish, 20 + number, record::GcFinishRecord{.thread = 1}, record::kHasFigures, number);
+    return capture_.all<trace::GcFinish>().back();
+  };
+  constexpr std::uint16_t kKnown = record::kHasCause | record::kHasKinds;
+  auto finish = pause(1, cause_record("Allocation Failure", kYoung | kFull), kKnown | record::kHasUsedBefore);
+  EXPECT_EQ(finish.cause, trace::Text("Allocation Failure"));
+  EXPECT_EQ(finish.kind, trace::Text("young full"));
+  EXPECT_EQ(finish.usedObjectSpaceBefore, 500u);
+  finish = pause(2, cause_record("CMS Final Remark", kFull), kKnown);
+  EXPECT_EQ(finish.kind, trace::Text("concurrent"));
+  EXPECT_FALSE(finish.usedObjectSpaceBefore.present());
+  finish = pause(3, cause_record("", 0), record::kHasKinds);
+  EXPECT_FALSE(finish.cause.present());
+  EXPECT_EQ(finish.kind, trace::Text("none"));
+}
+
+TEST_F(EventBuilderTest, ACauseThatWasLostIsNotKnown) {
+  event(RecordKind::kGcCause, 20, cause_record("System.gc()", kFull), record::kHasCause | record::kHasKinds, 1);
+  event(RecordKind::kGcFinish, 21, record::GcFinishRecord{.thread = 1}, record::kHasFigures, 2);
+  EXPECT_FALSE(capture_.all<trace::GcFinish>().back().cause.present());
+  EXPECT_FALSE(capture_.all<trace::GcFinish>().back().kind.present());
+}
+
+// Generational ZGC: the one counter of causes has that of the collection that began last.
+TEST_F(EventBuilderTest, ACauseWithinAnotherIsTheMajorOnesOrUnknown) {
+  std::uint32_t number = 0;
+  const auto cause_of = [&](const char* text, std::uint32_t kind, bool within) {
+    const auto flags =
+        static_cast<std::uint16_t>(record::kHasCause | record::kHasKinds | (within ? record::kWithinAnother : 0));
+    ++number;
+    event(RecordKind::kGcCause, 20 + number, cause_record(text, kind), flags, number);
+    event(RecordKind::kGcFinish, 20 + number, record::GcFinishRecord{.thread = 1}, record::kHasFigures, number);
+    const trace::GcFinish finish = capture_.all<trace::GcFinish>().back();
+    return std::string(finish.kind.view()) + ":" + std::string(finish.cause.view());
+  };
+  EXPECT_EQ(cause_of("Timer", kMajor, true), "major:");  // the trace began within it
+  EXPECT_EQ(cause_of("Warmup", kMajor, false), "major:Warmup");
+  EXPECT_EQ(cause_of("Allocation Rate", kMinor, true), ":");
+  EXPECT_EQ(cause_of("Allocation Rate", kMajor, true), "major:Warmup");
+  EXPECT_EQ(cause_of("Allocation Rate", kMinor, false), "minor:Allocation Rate");
 }
 
 TEST_F(EventBuilderTest, FiguresThatFollowReachTheirGcFinishAndNothingOvertakesIt) {
