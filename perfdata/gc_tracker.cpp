@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/strings.h"
+#include "perfdata/gc_causes.h"
 
 namespace jtrace::perfdata {
 
@@ -39,9 +40,26 @@ const std::vector<GcPause>& GcTracker::observe(const Snapshot& snapshot) {
   newly_missed_ = 0;
   for (Collector& collector : collectors_) observe(collector, snapshot);
   std::sort(found_.begin(), found_.end(), [](const GcPause& a, const GcPause& b) { return a.entry < b.entry; });
+  name_pauses(snapshot);
   seen_ += static_cast<std::int64_t>(found_.size());
   missed_ += newly_missed_;
   return found_;
+}
+
+// The last one has a cause; with G1, whose phases do not change the last cause, the last other one too.
+void GcTracker::name_pauses(const Snapshot& snapshot) {
+  for (GcPause& pause : found_) pause.kind = collection_kind(snapshot, pause.collector);
+  const auto name_last = [&](bool phases_too) {
+    GcPause* last = nullptr;
+    for (GcPause& pause : found_)
+      if ((phases_too || pause.kind != "concurrent") && (last == nullptr || pause.exit > last->exit)) last = &pause;
+    if (last == nullptr) return;
+    last->cause = cause_of_last(snapshot, last->kind, cause_);
+    if (last->cause.starts_with("CMS ")) last->kind = "concurrent";  // JDK 8 counts its phases as full
+  };
+  name_last(true);
+  if (snapshot.text_value("sun.gc.policy.name") == "GarbageFirst") name_last(false);
+  cause_ = snapshot.text_value("sun.gc.cause").value_or("");
 }
 
 void GcTracker::observe(Collector& collector, const Snapshot& snapshot) {

@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "perfdata/snapshot.h"
@@ -19,10 +21,12 @@
 namespace jtrace::perfdata {
 
 struct GcPause {
-  int collector = 0;        // N of sun.gc.collector.N
-  std::int64_t number = 0;  // its invocations counter after this pause
-  std::int64_t entry = 0;   // ticks
-  std::int64_t exit = 0;    // ticks
+  int collector = 0;           // N of sun.gc.collector.N
+  std::int64_t number = 0;     // its invocations counter after this pause
+  std::int64_t entry = 0;      // ticks
+  std::int64_t exit = 0;       // ticks
+  std::string_view kind = {};  // collection_kind(); "": not known
+  std::string cause = {};      // "": not known; of several pauses between two looks, only the last one's is
 };
 
 class GcTracker {
@@ -48,12 +52,14 @@ class GcTracker {
     std::int64_t running_entry = 0;
   };
   void resolve(const Snapshot& snapshot);
+  void name_pauses(const Snapshot& snapshot);
   void observe(Collector& collector, const Snapshot& snapshot);
   void report(Collector& collector, std::int64_t number, std::int64_t entry, std::int64_t exit);
 
   std::shared_ptr<const Layout> layout_;
   std::vector<Collector> collectors_;
   std::vector<GcPause> found_;
+  std::string cause_;  // sun.gc.cause in the last look
   std::int64_t newly_missed_ = 0, missed_ = 0, seen_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "perfdata/derived.h"
+#include "perfdata/gc_causes.h"
 #include "perfdata/jvm_listing.h"
 #include "perfdata/snapshot_text.h"
 
@@ -20,6 +21,12 @@ void remember(std::deque<double>& history, double value) {
 std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", std::clamp(share, 0.0, 9.999) * 100);
+  return text;
+}
+
+std::string millis(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1fms", seconds * 1e3);
   return text;
 }
 
@@ -96,10 +103,42 @@ void TopView::update(const JvmSet& jvms) {
     line.has_rates = share.has_value();
     line.gc_share = share.value_or(0);
     line.gc_rate = derived_value("gc.rate", now, before).value_or(0);
+    note_pauses(line, now);
     remember(line.heap_history, line.heap_max > 0 ? line.heap_used / line.heap_max : 0);
     if (share) remember(line.gc_history, *share);
   }
   std::erase_if(lines_, [&](const auto& line) { return line.second.seen != round_; });
+}
+
+void TopView::note_pauses(Line& line, const Snapshot& now) {
+  line.pauses = derived_value("gc.count", now, nullptr).value_or(0);
+  const double ticks = static_cast<double>(now.long_value("sun.os.hrt.frequency").value_or(1'000'000'000));
+  const bool is_first = line.tracker.seen() == 0;
+  for (const GcPause& pause : line.tracker.observe(now)) {
+    line.longest = std::max(line.longest, static_cast<double>(pause.exit - pause.entry) / ticks);
+    line.used_after = line.heap_used;
+    line.cause = pause.cause;
+    line.kind = pause.kind;
+  }
+  // Until one is seen: what the JVM says of the last one.
+  const std::string_view last = now.text_value("sun.gc.lastCause").value_or("");
+  if (is_first && line.tracker.seen() == 0 && line.tracker.missed() == 0 && last != kNoCause) line.cause = last;
+}
+
+// Pauses between two looks that only their number tells of may have been longer.
+std::string TopView::pauses_of(const Line& line) const {
+  char numbers[200];
+  const auto missed = static_cast<long long>(line.tracker.missed());
+  std::snprintf(numbers, sizeof numbers, "%8d %5s %5s %8.0f %7s %9s %7lld %6s ", static_cast<int>(line.pid),
+                short_size(line.heap_used).c_str(), line.heap_max > 0 ? short_size(line.heap_max).c_str() : "-",
+                line.pauses, line.has_rates ? percent(line.gc_rate / 100).c_str() : "-",
+                line.tracker.seen() == 0 ? "-" : millis(line.longest).c_str(), missed,
+                line.used_after < 0 ? "-" : short_size(line.used_after).c_str());
+  std::string name = line.kind + (line.kind.empty() || line.cause.empty() ? "" : ", ") + line.cause;
+  std::string printed;
+  append_one_line(printed, name.empty() ? (line.pauses > 0 ? "?" : "-") : name);
+  printed.resize(std::max<std::size_t>(printed.size(), 30), ' ');
+  return numbers + printed + " " + line.main;
 }
 
 std::string TopView::text_of(const Line& line) const {
@@ -117,7 +156,7 @@ std::string TopView::text_of(const Line& line) const {
   return text + rest + line.main;
 }
 
-std::vector<std::string> TopView::lines(TopOrder order, std::size_t rows, std::size_t columns) const {
+std::vector<std::string> TopView::lines(TopOrder order, std::size_t rows, std::size_t columns, TopColumns shown) const {
   std::vector<const Line*> sorted;
   for (const auto& [number, line] : lines_) sorted.push_back(&line);
   std::stable_sort(sorted.begin(), sorted.end(), [&](const Line* a, const Line* b) {
@@ -132,10 +171,13 @@ std::vector<std::string> TopView::lines(TopOrder order, std::size_t rows, std::s
   });
   std::string head = "hsperf top: " + std::to_string(sorted.size()) + " JVMs";
   if (refused_ != 0) head += ", " + std::to_string(refused_) + " cannot be read";
-  head += "   sort: h heap, g gc, t threads, p pid, n name   q quits";
+  head += "   sort: h heap, g gc, t threads, p pid, n name   c causes   q quits";
   std::vector<std::string> text = {head};
-  text.push_back("     PID  HEAP   MAX     % heap              GC%   GC/s pauses            THR   UP MAIN");
-  for (const Line* line : sorted) text.push_back(text_of(*line));
+  const bool pauses = shown == TopColumns::kPauses;
+  text.push_back(
+      pauses ? "     PID  HEAP   MAX   PAUSES    GC/s   LONGEST  MISSED  AFTER LAST PAUSE                     MAIN"
+             : "     PID  HEAP   MAX     % heap              GC%   GC/s pauses            THR   UP MAIN");
+  for (const Line* line : sorted) text.push_back(pauses ? pauses_of(*line) : text_of(*line));
   if (rows != 0 && text.size() > rows) text.resize(rows);
   if (columns != 0)
     for (std::string& line : text) line = cut(line, columns);

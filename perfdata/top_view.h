@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "perfdata/gc_tracker.h"
 #include "perfdata/jvm_set.h"
 
 namespace jtrace::perfdata {
@@ -15,6 +16,9 @@ namespace jtrace::perfdata {
 enum class TopOrder : std::uint8_t { kHeap, kGc, kThreads, kPid, kName };
 // The key that chooses an order ('h', 'g', 't', 'p', 'n'); false for any other.
 bool top_order_of(char key, TopOrder& order);
+
+// kPauses: what the collector did, instead of histories.
+enum class TopColumns : std::uint8_t { kHistories, kPauses };
 
 class TopView {
  public:
@@ -24,7 +28,8 @@ class TopView {
   void update(const JvmSet& jvms);
   // A head line, a line of headings and a line for each JVM, at most `rows` in all and `columns` characters each;
   // without newlines. `columns` 0: as long as they get.
-  std::vector<std::string> lines(TopOrder order, std::size_t rows, std::size_t columns) const;
+  std::vector<std::string> lines(TopOrder order, std::size_t rows, std::size_t columns,
+                                 TopColumns shown = TopColumns::kHistories) const;
 
  private:
   struct Line {
@@ -36,8 +41,15 @@ class TopView {
     double threads = 0, uptime = 0;
     std::deque<double> heap_history, gc_history;  // shares, 0 to 1
     std::uint64_t seen = 0;
+    GcTracker tracker;
+    double pauses = 0;        // since the JVM began
+    double longest = 0;       // s, of those that were seen
+    double used_after = -1;   // bytes, after the last one that was seen
+    std::string cause, kind;  // of the last one; "": not known
   };
+  void note_pauses(Line& line, const Snapshot& now);
   std::string text_of(const Line& line) const;
+  std::string pauses_of(const Line& line) const;
 
   std::map<std::uint64_t, Line> lines_;  // by LiveJvm::number
   std::size_t refused_ = 0;

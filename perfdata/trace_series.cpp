@@ -118,12 +118,20 @@ Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t mis
     // A pause that overlaps one that is written already is the same pause: at most its rest is new.
     const std::int64_t entry = std::max(pauses[i].entry, last_exit_);
     std::int64_t exit = pauses[i].exit;
-    while (i + 1 < pauses.size() && pauses[i + 1].entry <= exit) exit = std::max(exit, pauses[++i].exit);
+    const GcPause* named = &pauses[i];
+    while (i + 1 < pauses.size() && pauses[i + 1].entry <= exit) {
+      exit = std::max(exit, pauses[++i].exit);
+      if (named->cause.empty()) named = &pauses[i];
+    }
     if (exit <= last_exit_) continue;
     last_exit_ = exit;
     JTRACE_RETURN_IF_ERROR(document_.events().emit(trace::GcStart{.time = wall(entry)}));
     JTRACE_RETURN_IF_ERROR(document_.events().emit(
-        trace::GcFinish{.time = wall(exit), .totalObjectSpace = heap.capacity, .usedObjectSpace = heap.used}));
+        trace::GcFinish{.time = wall(exit),
+                        .totalObjectSpace = heap.capacity,
+                        .usedObjectSpace = heap.used,
+                        .cause = named->cause.empty() ? trace::Text() : trace::Text(named->cause),
+                        .kind = named->kind.empty() ? trace::Text() : trace::Text(named->kind)}));
     last_pause_end_ = wall(exit).ns();
     last_time_ = std::max(last_time_, last_pause_end_);
     ++pauses_;

@@ -48,6 +48,57 @@ std::string seen(GcTracker& tracker, const FakeJvm& jvm) {
   return text + "missed " + std::to_string(tracker.missed());
 }
 
+// One look at a JVM of this collector policy: kind and cause of what was found.
+class NamedPauses : public testing::Test {
+ protected:
+  std::string after(const char* cause, const char* last, const std::vector<std::pair<int, std::int64_t>>& pauses,
+                    const char* policy = "GarbageFirst", const char* second = "G1 full collection pauses") {
+    const auto region = [&](bool then) {
+      RegionWriter writer;
+      writer.add_text("sun.gc.cause", then ? cause : "No GC").add_text("sun.gc.lastCause", then ? last : "No GC");
+      writer.add_text("sun.gc.policy.name", policy);
+      const char* names[] = {"young collection pauses", second, "G1 concurrent cycle pauses"};
+      for (int i = 0; i < 3; ++i) {
+        const std::string stem = "sun.gc.collector." + std::to_string(i);
+        std::int64_t exit = 0;
+        for (const auto& [collector, at] : pauses)
+          if (then && collector == i) exit = at;
+        writer.add_text(stem + ".name", names[i])
+            .add_long(stem + ".invocations", exit != 0)
+            .add_long(stem + ".lastEntryTime", exit != 0 ? exit - 5 : 0)
+            .add_long(stem + ".lastExitTime", exit);
+      }
+      const std::vector<std::byte> bytes = writer.bytes();
+      return Snapshot(bytes, std::make_shared<const Layout>(std::move(*Layout::parse(bytes))));
+    };
+    GcTracker tracker;
+    tracker.observe(region(false));
+    std::string text;
+    for (const GcPause& pause : tracker.observe(region(true)))
+      text += std::string(pause.kind) + ":" + pause.cause + " ";
+    return text;
+  }
+};
+
+TEST_F(NamedPauses, HaveTheLastCause) {
+  EXPECT_EQ(after("No GC", "G1 Evacuation Pause", {{0, 10}}), "young:G1 Evacuation Pause ");
+  EXPECT_EQ(after("No GC", "System.gc()", {{0, 10}, {1, 30}}), "young: full:System.gc() ");
+}
+
+TEST_F(NamedPauses, OfAPhaseHaveNone) {
+  EXPECT_EQ(after("No GC", "G1 Evacuation Pause", {{0, 10}, {2, 30}}), "young:G1 Evacuation Pause concurrent:No GC ");
+}
+
+TEST_F(NamedPauses, AreUnknownWhileTheNextOneRuns) { EXPECT_EQ(after("System.gc()", "No GC", {{0, 10}}), "young: "); }
+
+TEST_F(NamedPauses, OfShenandoahHaveNoKind) {
+  EXPECT_EQ(after("No GC", "Concurrent GC", {{1, 10}}, "", "Shenandoah full"), ":Concurrent GC ");
+}
+
+TEST_F(NamedPauses, OfCmsInJdk8AreNotFull) {
+  EXPECT_EQ(after("No GC", "CMS Final Remark", {{1, 10}}, "ParNew:CMS", "CMS"), "concurrent:CMS Final Remark ");
+}
+
 TEST(GcTracker, WhatWasBeforeTheFirstLookIsNotReported) {
   FakeJvm jvm;
   GcTracker tracker;

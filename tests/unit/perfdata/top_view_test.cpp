@@ -26,6 +26,7 @@ TEST(TopView, WithoutJvmsThereAreHeadings) {
   JvmSet none({}, [](const std::string&) {});
   view.update(none);
   EXPECT_EQ(view.lines(TopOrder::kHeap, 0, 0).size(), 2u);
+  EXPECT_THAT(view.lines(TopOrder::kHeap, 0, 0, TopColumns::kPauses)[1], testing::HasSubstr("LONGEST"));
   EXPECT_EQ(view.lines(TopOrder::kHeap, 1, 10), std::vector<std::string>{"hsperf top"});
 }
 

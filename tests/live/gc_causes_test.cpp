@@ -1,0 +1,310 @@
+// gcFinish says what the pause was for: cause and kind are those of the JVM's own log, pause by pause, with every
+// collector.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "base/file.h"
+#include "tests/live/perfdata_support.h"
+#include "tests/testlib/scratch_dir.h"
+#include "tests/testlib/support_matrix.h"
+#include "tests/testlib/trace_checks.h"
+#include "tests/testlib/traced_jvm.h"
+
+namespace jtrace::test {
+namespace {
+
+struct CollectorOf {
+  Jdk jdk;
+  std::string name;
+  std::vector<std::string> flags;
+};
+std::ostream& operator<<(std::ostream& stream, const CollectorOf& of) { return stream << of.jdk << of.name; }
+
+std::vector<CollectorOf> all_collectors() {
+  std::vector<CollectorOf> all;
+  for (const auto& [jdk, collector] : jdks_and_collectors())
+    all.push_back({jdk, std::string(to_string(collector)), jdk.collector_flags(collector)});
+  for (const Jdk& jdk : jdks()) {
+    if (jdk.version < 14) all.push_back({jdk, "Cms", {"-XX:+UseConcMarkSweepGC"}});
+    if (jdk.version >= 21 && jdk.version < 24)
+      all.push_back({jdk, "ZGenerational", {"-XX:+UseZGC", "-XX:+ZGenerational"}});
+  }
+  return all;
+}
+
+class EachCollectorsCauses : public ::testing::TestWithParam<CollectorOf> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EachCollectorsCauses);
+INSTANTIATE_TEST_SUITE_P(Jdks, EachCollectorsCauses, ::testing::ValuesIn(all_collectors()),
+                         [](const auto& info) { return NameOf::name(info.param.jdk) + "_" + info.param.name; });
+
+struct Pause {
+  std::uint64_t ms = 0;  // since the epoch; 0 in the log of JDK 8
+  std::string kind, cause;
+  long before = -1;  // MiB
+  // Parallel makes a full collection of one that was to be young, and logs its own reason. The pause has that of the
+  // operation.
+  bool same_as(const Pause& logged) const {
+    const bool is_upgraded = logged.cause == "Ergonomics" && cause == "Allocation Failure" && kind == "full";
+    return kind == logged.kind && (logged.cause == "?" || cause == logged.cause || is_upgraded);
+  }
+};
+std::string text_of(const Pause& pause) {
+  return std::to_string(pause.ms) + " [" + pause.kind + "] (" + pause.cause + ") " + std::to_string(pause.before);
+}
+
+std::string kind_of(const std::string& word) {
+  if (word == "Young") return "young";
+  return word == "Full" ? "full" : "concurrent";
+}
+// The last text in parentheses: "Pause Young (Normal) (G1 Evacuation Pause)".
+std::string last_in_parentheses(const std::string& text) {
+  static const std::regex kLast(R"(\(((?:[^()]|\(\))*)\)\s*$)");
+  std::smatch match;
+  return std::regex_search(text, match, kLast) ? match[1].str() : "No GC";
+}
+
+class Log {
+ public:
+  Log(const CollectorOf& of) : of_(of) {}
+
+  std::vector<Pause> read(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      if (of_.jdk.version < 9) old_line(line);
+      else if (of_.name.starts_with("Z")) z_line(line);
+      else if (of_.name == "Shenandoah") shenandoah_line(line);
+      else line_of(line);
+      static const std::regex kEnd(R"(Safepoint "|Leaving safepoint|application threads were stopped)");
+      if (std::regex_search(line, kEnd)) in_safepoint_ = false, seen_.clear();
+    }
+    return std::move(pauses_);
+  }
+
+ private:
+  void line_of(const std::string& line) {
+    static const std::regex kPause(
+        R"(^\[(\d+)ms\]\[gc(?:,start)? *\] GC\((\d+)\) Pause (Young|Full|Remark|Cleanup|Initial Mark)(.*))");
+    std::smatch match;
+    if (!std::regex_search(line, match, kPause)) return;
+    static const std::regex kSizes(R"((\d+)M->\d+M\()");
+    std::smatch sizes;
+    const std::string rest = match[4];
+    if (!seen_.insert(match[2].str() + match[3].str()).second) {
+      if (std::regex_search(rest, sizes, kSizes) && !pauses_.empty()) pauses_.back().before = std::stol(sizes[1]);
+      return;
+    }
+    std::string cause = last_in_parentheses(rest);
+    if (of_.name == "Cms" && match[3] == "Initial Mark") cause = "CMS Initial Mark";
+    if (of_.name == "Cms" && match[3] == "Remark") cause = "CMS Final Remark";
+    add({std::stoull(match[1]), kind_of(match[3]), cause});
+  }
+  void z_line(const std::string& line) {
+    static const std::regex kCycle(R"(GC\((\d+)\) (Garbage|Major|Minor) Collection \((.*?)\)(?: \d|$))");
+    static const std::regex kPause(R"(^\[(\d+)ms\]\[gc,phases *\] GC\((\d+)\) .*Pause )");
+    std::smatch match;
+    if (std::regex_search(line, match, kCycle)) {
+      const std::string kind = match[2] == "Major" ? "major" : match[2] == "Minor" ? "minor" : "concurrent";
+      cycles_[match[1]] = {0, of_.jdk.version < 17 ? "" : kind, match[3]};
+    } else if (std::regex_search(line, match, kPause)) {
+      Pause pause = cycles_[match[2]];
+      pause.ms = std::stoull(match[1]);
+      pauses_.push_back(pause);
+    }
+  }
+  // It does not say causes.
+  void shenandoah_line(const std::string& line) {
+    static const std::regex kPause(R"(^\[(\d+)ms\]\[gc,start *\] GC\(\d+\) Pause )");
+    std::smatch match;
+    if (std::regex_search(line, match, kPause)) pauses_.push_back({std::stoull(match[1]), "", "?"});
+  }
+  void old_line(const std::string& line) {
+    static const std::regex kPause(R"(^[\d.]+: \[(Full )?GC (?:pause )?(remark|\()(.*))");
+    std::smatch match;
+    if (!std::regex_search(line, match, kPause)) return;
+    if (match[2] == "remark") return add({0, "concurrent", "No GC"});
+    static const std::regex kCause(R"(^((?:[^()]|\(\))*)\))");
+    const std::string rest = match[3];
+    std::smatch cause;
+    if (!std::regex_search(rest, cause, kCause)) return;
+    if (cause[1].str().starts_with("CMS ")) return add({0, "concurrent", cause[1]});
+    add({0, match[1].length() != 0 ? "full" : "young", cause[1]});
+    // A young collection that became a full one.
+    static const std::regex kOld(R"(\[(Tenured|CMS)(?!-))");
+    if (match[1].length() == 0 && std::regex_search(line, kOld)) add({0, "full", cause[1]});
+  }
+  // Two collections in one safepoint are one pause, but for G1's, which JVM TI reports one by one.
+  void add(const Pause& pause) {
+    if (in_safepoint_ && of_.name != "G1") {
+      if (pauses_.back().kind.find(pause.kind) == std::string::npos) pauses_.back().kind += " " + pause.kind;
+    } else {
+      pauses_.push_back(pause);
+    }
+    in_safepoint_ = true;
+  }
+
+  const CollectorOf& of_;
+  std::vector<Pause> pauses_;
+  std::map<std::string, Pause> cycles_;
+  std::set<std::string> seen_;
+  bool in_safepoint_ = false;
+};
+
+std::vector<Pause> logged_by(const JvmProcess& jvm, const CollectorOf& of) {
+  return Log(of).read(read_file(jvm.in_working_folder("gc.log")).value_or(""));
+}
+
+std::vector<Pause> traced_in(const TraceDocument& trace) {
+  std::vector<Pause> pauses;
+  for (const TraceElement* start : trace.all("gcStart"))
+    pauses.push_back({nanoseconds_of(start->get("time")) / 1'000'000, "", ""});
+  std::size_t i = 0;
+  for (const TraceElement* finish : trace.all("gcFinish")) {
+    if (i >= pauses.size()) break;
+    pauses[i].kind = finish->get("kind");
+    pauses[i].cause = finish->get("cause");
+    const std::string before(finish->get("usedObjectSpaceBefore"));
+    if (!before.empty()) pauses[i].before = static_cast<long>(std::stoull(before) >> 20);
+    ++i;
+  }
+  // G1 stops, and collects nothing, to begin a concurrent cycle for a full Metaspace; it logs nothing.
+  std::erase_if(pauses, [](const Pause& pause) { return pause.kind == "none"; });
+  return pauses;
+}
+
+std::vector<std::string> log_flags(int version) {
+  if (version >= 9) return {"-Xlog:gc*=info,safepoint=info:file=gc.log:tm,tg"};
+  return {"-XX:+PrintGCDetails", "-XX:+PrintGCApplicationStoppedTime", "-Xloggc:gc.log"};
+}
+
+JvmOptions options_of(const CollectorOf& of, std::vector<std::string> more) {
+  std::vector<std::string> flags = of.flags;
+  if (of.jdk.version < 15 && (of.name == "Z" || of.name == "Shenandoah"))
+    flags.insert(flags.begin(), "-XX:+UnlockExperimentalVMOptions");
+  for (std::string& flag : log_flags(of.jdk.version)) flags.push_back(std::move(flag));
+  for (std::string& flag : more) flags.push_back(std::move(flag));
+  return attachable(of.jdk, flags);
+}
+
+// Leaves out what the log has from before and after the trace. The log's clock is in milliseconds and read later than
+// the trace's.
+std::vector<Pause> logged_beside(std::vector<Pause> logged, const std::vector<Pause>& traced, std::size_t before) {
+  if (traced.empty()) return {};
+  std::size_t first = before;
+  if (traced.front().ms != 0 && !logged.empty() && logged.front().ms != 0)
+    for (first = 0; first < logged.size() && logged[first].ms + 2 < traced.front().ms;) ++first;
+  logged.erase(logged.begin(), logged.begin() + static_cast<std::ptrdiff_t>(std::min(first, logged.size())));
+  return logged;
+}
+
+std::string both(const std::vector<Pause>& traced, const std::vector<Pause>& logged) {
+  std::string text = "traced / logged:\n";
+  for (std::size_t i = 0; i < std::max(traced.size(), logged.size()); ++i)
+    text +=
+        (i < traced.size() ? text_of(traced[i]) : "-") + " / " + (i < logged.size() ? text_of(logged[i]) : "-") + "\n";
+  return text;
+}
+
+void compare(const CollectorOf& of, const std::vector<Pause>& traced, std::vector<Pause> logged) {
+  if (logged.size() > traced.size()) logged.resize(traced.size());  // a concurrent cycle may go on after the trace
+  // The log's line of the last pause may come a moment after its event.
+  ASSERT_GE(logged.size() + 1, traced.size()) << both(traced, logged);
+  // A pause of generational ZGC while both generations are collected.
+  const bool may_be_unknown = of.name == "ZGenerational" || (of.name == "Z" && of.jdk.version >= 23);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < logged.size(); ++i) {
+    const bool is_unknown = may_be_unknown && traced[i].cause.empty();
+    wrong += !is_unknown && !traced[i].same_as(logged[i]);
+  }
+  EXPECT_EQ(wrong, 0u) << both(traced, logged);
+  if (std::getenv("JTRACE_SHOW_PAUSES") != nullptr) fputs(both(traced, logged).c_str(), stderr);
+}
+
+TEST_P(EachCollectorsCauses, AreThoseOfTheLog) {
+  const CollectorOf& of = GetParam();
+  // ZGC of JDK 11 has not enough of 64 MiB.
+  TracedJvm jvm(of.jdk, "Workload", {"--events", "gc"}, options_of(of, {of.name == "Z" ? "-Xmx160m" : "-Xmx64m"}));
+  const std::size_t before = logged_by(jvm.process(), of).size();
+  jvm.ask_each({"gc 3", "garbage 300", "gc 1"});
+  const TraceDocument trace = jvm.finish_valid();
+  const std::vector<Pause> traced = traced_in(trace);
+  compare(of, traced, logged_beside(logged_by(jvm.process(), of), traced, before));
+  int explicit_ones = 0;
+  for (const Pause& pause : traced) explicit_ones += pause.cause == "System.gc()";
+  EXPECT_GE(explicit_ones, 4);
+  if (of.name == "Serial" || of.name == "Parallel" || of.name == "G1") {
+    EXPECT_EQ(explicit_ones, 4);
+  }
+  record_support(of.jdk, of.name, "live", "cause and kind of each pause as the JVM logs them");
+}
+
+TEST_P(EachCollectorsCauses, AFullMetaspaceIsOne) {
+  const CollectorOf& of = GetParam();
+  TracedJvm jvm(of.jdk, "Workload", {"--events", "gc"}, options_of(of, {"-Xmx100m", "-XX:MetaspaceSize=6m"}));
+  const std::size_t before = logged_by(jvm.process(), of).size();
+  jvm.ask_each({"load 4000", "load 4000", "load 4000"});
+  const TraceDocument trace = jvm.finish_valid();
+  std::vector<Pause> traced = traced_in(trace), logged = logged_by(jvm.process(), of);
+  logged = logged_beside(logged, traced, before);
+  // JDK 8 does not count these: after a collection with this cause they may be remark, or a stop without a collection.
+  const auto is_uncounted = [](const Pause& pause) { return pause.kind.empty() || pause.kind == "concurrent"; };
+  if (of.jdk.version < 9 && of.name == "G1") {
+    std::erase_if(traced, is_uncounted);
+    std::erase_if(logged, is_uncounted);
+  }
+  compare(of, traced, logged);
+  // Shenandoah does not say it; CMS collects when it sees fit.
+  if (of.name == "Shenandoah" || of.name == "Cms") return;
+  int found = 0;
+  for (const Pause& pause : traced) found += pause.cause == "Metadata GC Threshold";
+  EXPECT_GT(found, 0) << both(traced, {});
+}
+
+// From outside, by the counters alone: each explicit collection is seen, with its cause, or counted as missed.
+TEST_P(EachCollectorsCauses, AreSeenByAPollToo) {
+  const CollectorOf& of = GetParam();
+  if (of.name.starts_with("Z") && of.jdk.version < 17) GTEST_SKIP() << "this collector counts no collections";
+  const auto jvm = must(JvmProcess::start(of.jdk, "Workload", options_of(of, {"-Xmx160m"})));
+  ScratchDir folder("jtrace-poll");
+  const std::string path = folder.file("poll.xml");
+  const auto poll =
+      must(BackgroundCommand::start({hsperf_binary(), "poll", jvm->pid_text(), "-o", path, "--gc-interval", "1ms"}));
+  while (read_file(path).value_or("").find("<traceEnd") == std::string::npos && poll->alive()) ::usleep(10'000);
+  for (int i = 0; i < 5; ++i) {
+    must(jvm->ask("gc 1"));
+    ::usleep(20'000);  // so that a look falls between two
+  }
+  poll->signal(SIGINT);
+  EXPECT_EQ(must(poll->wait_exit()), 0) << poll->err();
+  const TraceDocument trace = must(TraceDocument::read(path));
+  std::map<std::string, int> kinds, causes;
+  for (const TraceElement* finish : trace.all("gcFinish")) ++kinds[finish->get("kind")], ++causes[finish->get("cause")];
+  EXPECT_GE(causes["System.gc()"], 3) << ::testing::PrintToString(causes) << ::testing::PrintToString(kinds);
+  EXPECT_EQ(causes.size() - causes.count(""), 1u) << ::testing::PrintToString(causes);
+  if (of.name == "Serial" || of.name == "G1") {
+    EXPECT_EQ(kinds["full"], 5) << ::testing::PrintToString(kinds);
+  }
+}
+
+// Without counters nothing is known, and nothing is said.
+TEST_P(EachCollectorsCauses, AreNotKnownWithoutCounters) {
+  const CollectorOf& of = GetParam();
+  TracedJvm jvm(of.jdk, "Workload", {"--events", "gc"}, options_of(of, {"-XX:-UsePerfData"}));
+  jvm.ask("gc 2");
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_GE(trace.count("gcFinish"), 2u);
+  for (const TraceElement* finish : trace.all("gcFinish")) {
+    EXPECT_FALSE(finish->has("cause"));
+    EXPECT_FALSE(finish->has("kind"));
+    EXPECT_FALSE(finish->has("usedObjectSpaceBefore"));
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::test
