@@ -41,6 +41,21 @@ std::string size_text(std::uint64_t bytes) {
   return text;
 }
 
+// " (young, G1 Evacuation Pause)", as far as it is known.
+std::string why(const trace::GcFinish& finish) {
+  std::string text = printable(std::string(finish.kind.view()));
+  if (finish.cause.present()) text.append(text.empty() ? "" : ", ").append(printable(std::string(finish.cause.view())));
+  return text.empty() ? text : " (" + text + ")";
+}
+
+std::string heap_text(const trace::GcFinish& finish) {
+  if (!finish.usedObjectSpace.present() || !finish.totalObjectSpace.present()) return {};
+  const std::string of_heap =
+      size_text(finish.usedObjectSpace.value()) + " of " + size_text(finish.totalObjectSpace.value());
+  if (!finish.usedObjectSpaceBefore.present()) return "; then " + of_heap + " were used";
+  return "; " + size_text(finish.usedObjectSpaceBefore.value()) + " were used before, then " + of_heap;
+}
+
 }  // namespace
 
 Result<> LiveWatch::write(const trace::Event& event) {
@@ -105,11 +120,7 @@ void LiveWatch::on_pause_end(const trace::GcFinish& finish) {
   pauses_.total += time;
   pauses_.longest = std::max(pauses_.longest, time);
   if (time < kLong) return;
-  std::string text = "the collector stopped all threads for " + duration_text(time);
-  if (finish.usedObjectSpace.present() && finish.totalObjectSpace.present())
-    text += "; then " + size_text(finish.usedObjectSpace.value()) + " of " +
-            size_text(finish.totalObjectSpace.value()) + " were used";
-  line(now, text);
+  line(now, "the collector stopped all threads for " + duration_text(time) + why(finish) + heap_text(finish));
 }
 
 std::string LiveWatch::name_of(std::uint64_t thread) const {

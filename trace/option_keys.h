@@ -8,9 +8,10 @@ namespace jtrace::trace {
 
 inline constexpr std::string_view kKindKey = "jtrace.kind";  // kSnapshotKind, or absent: a trace over time
 inline constexpr std::string_view kSnapshotKind = "snapshot";
-inline constexpr std::string_view kVmKey = "jtrace.vm";            // which JVM: "pid=1,createVmBeginTime=..."
-inline constexpr std::string_view kClockKey = "jtrace.clock";      // clock_option.h
-inline constexpr std::string_view kDroppedKey = "jtrace.dropped";  // events lost since the last such option
+inline constexpr std::string_view kVmKey = "jtrace.vm";                   // which JVM: "pid=1,createVmBeginTime=..."
+inline constexpr std::string_view kClockKey = "jtrace.clock";             // clock_option.h
+inline constexpr std::string_view kDroppedKey = "jtrace.dropped";         // events lost since the last such option
+inline constexpr std::string_view kMissedPausesKey = "hsperf.gc.missed";  // pauses of which only the number is known
 inline constexpr std::string_view kCpuTimeKey = "jtrace.cpuTime";
 inline constexpr std::string_view kContinuesKey = "jtrace.continues";      // traceId of the document before
 inline constexpr std::string_view kPausedKey = "jtrace.paused";            // true, false

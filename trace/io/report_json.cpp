@@ -9,6 +9,7 @@
 #include "trace/io/exceptions_text.h"
 #include "trace/io/report.h"
 #include "trace/io/slow_text.h"
+#include "trace/io/statistics_rows.h"
 #include "trace/schema.h"
 
 namespace jtrace::trace::io {
@@ -204,8 +205,21 @@ class Page {
 
   void pauses(const ScopeStatistics& statistics) {
     json_.member("count", statistics.gc.count).member("total", us_of(statistics.gc.total));
-    json_.member("longest", us_of(statistics.gc.longest)).key("pauses").begin_array();
-    // start, duration, used after it (bytes; 0: unknown); if there are too many, the longest of neighbours
+    json_.member("longest", us_of(statistics.gc.longest)).member("missed", statistics.gc_missed);
+    json_.key("texts").begin_array();
+    for (const std::string& text : statistics.pause_texts) json_.value(text);
+    json_.end_array().key("causes").begin_array();  // kind, cause, times, total, longest
+    for (const CauseRow& row : cause_rows(statistics))
+      json_.begin_array()
+          .value(row.key.second)
+          .value(row.key.first)
+          .value(row.value.count)
+          .value(us_of(row.value.total))
+          .value(us_of(row.value.longest))
+          .end_array();
+    json_.end_array().key("pauses").begin_array();
+    // start, duration, used after it, before it (bytes; 0: unknown), places of kind and cause in texts; if there are
+    // too many, the longest of neighbours
     const std::size_t each = statistics.pauses.size() / limit(kPauses) + 1;
     for (std::size_t i = 0; i < statistics.pauses.size(); i += each) {
       const auto from = statistics.pauses.begin() + static_cast<std::ptrdiff_t>(i);
@@ -214,6 +228,7 @@ class Page {
       const auto longest =
           std::max_element(from, to, [](const GcPause& a, const GcPause& b) { return a.duration < b.duration; });
       json_.value(us(longest->start)).value(us_of(longest->duration)).value(longest->used);
+      json_.value(longest->before).value(longest->kind).value(longest->cause);
     }
     json_.end_array();
   }

@@ -20,6 +20,8 @@ enum class ThreadState : std::uint8_t { kRunning, kBlocked, kWaiting, kSleeping 
 
 struct GcPause {  // ns, bytes (0: unknown)
   std::uint64_t start = 0, duration = 0, used = 0, total = 0;
+  std::uint64_t before = 0;           // used when it began
+  std::uint32_t cause = 0, kind = 0;  // places in ScopeStatistics::pause_texts
 };
 
 // Durations of a method's calls, by eighths of a power of two: percentiles are at most an eighth too long. ns.

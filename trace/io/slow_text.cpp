@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 
 #include "base/strings.h"
 #include "trace/io/statistics_rows.h"
@@ -31,15 +30,6 @@ std::string padded(const std::string& text, std::size_t width) {
 }
 
 // UTC.
-std::string time_of_day(std::uint64_t ns) {
-  const auto second = static_cast<std::time_t>(ns / 1'000'000'000);
-  std::tm parts{};
-  ::gmtime_r(&second, &parts);
-  char text[32];
-  std::snprintf(text, sizeof text, "%02d:%02d:%02d.%03u", parts.tm_hour, parts.tm_min, parts.tm_sec,
-                static_cast<unsigned>(ns % 1'000'000'000 / 1'000'000));
-  return text;
-}
 
 struct Chosen {
   std::vector<const SlowCall*> ended, open;

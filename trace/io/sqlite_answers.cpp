@@ -16,7 +16,7 @@ std::uint64_t row_of(const Scope& scope) { return scope.index + 1; }
 SqliteAnswers::SqliteAnswers(sqlite3* db)
     : call_(db, "INSERT INTO call VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"),
       wait_(db, "INSERT INTO wait VALUES(?,?,?,?,?,?,?,?,?)"),
-      gc_(db, "INSERT INTO gc VALUES(?,?,?,?,?)"),
+      gc_(db, "INSERT INTO gc VALUES(?,?,?,?,?,?,?,?)"),
       exception_(db, "INSERT INTO exception VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
       method_(db, "INSERT INTO method_time VALUES(?,?,?,?,?,?,?,?,?,?)"),
       sample_(db, "INSERT INTO sample VALUES(?,?,?,?)"),
@@ -44,6 +44,9 @@ void SqliteAnswers::on_event(const Event& event, ScopeStatistics& statistics) {
            .number(pause.start + pause.duration)
            .value(finish->usedObjectSpace)
            .value(finish->totalObjectSpace)
+           .value(finish->usedObjectSpaceBefore)
+           .value(finish->kind)
+           .value(finish->cause)
            .run());
 }
 

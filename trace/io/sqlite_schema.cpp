@@ -26,7 +26,7 @@ CREATE TABLE option(agent INTEGER, key TEXT, value TEXT);
 
 // call.id is the seq of the call's methodEntry. complete: 0 if its end is not in the trace (it took at least so long).
 constexpr const char* kAnswerTables = R"(
-CREATE TABLE gc(agent INTEGER, started INTEGER, ended INTEGER, used INTEGER, total INTEGER);
+CREATE TABLE gc(agent INTEGER, started INTEGER, ended INTEGER, used INTEGER, total INTEGER, used_before INTEGER, kind TEXT, cause TEXT);
 CREATE TABLE wait(agent INTEGER, thread INTEGER, kind TEXT, object INTEGER, owner INTEGER, started INTEGER, ended INTEGER,
                   class TEXT, complete INTEGER);
 CREATE TABLE call(id INTEGER PRIMARY KEY, agent INTEGER, thread INTEGER, method INTEGER, caller INTEGER, started INTEGER,
@@ -112,8 +112,9 @@ std::string views_of_time() {
               "wait x" + thread_join("x.thread") + thread_join("x.owner", "o")) +
          view("pauses",
               time_of("x.started") +
-                  " AS time, (x.ended - x.started) / 1e6 AS ms, x.used / 1048576.0 AS used_mb, "
-                  "x.total / 1048576.0 AS total_mb, x.started, x.ended, x.agent",
+                  " AS time, (x.ended - x.started) / 1e6 AS ms, x.kind, x.cause, x.used_before / 1048576.0 AS "
+                  "before_mb, "
+                  "x.used / 1048576.0 AS used_mb, x.total / 1048576.0 AS total_mb, x.started, x.ended, x.agent",
               "gc x") +
          view("threads",
               "x.name, x.grp AS thread_group, " + time_of("x.started") + " AS started, " + time_of("x.ended") +

@@ -40,6 +40,17 @@ std::uint64_t amount(const ScopeStatistics& statistics, Family family) {
   return 0;
 }
 
+// JVMs have few causes; a document may have any.
+std::uint32_t place_of(std::vector<std::string>& texts, std::string_view text) {
+  constexpr std::size_t kMost = 1000;
+  const auto found = std::find(texts.begin(), texts.end(), text);
+  if (found != texts.end()) return static_cast<std::uint32_t>(found - texts.begin());
+  if (texts.size() >= kMost) text = "other causes";
+  if (text == texts.back()) return static_cast<std::uint32_t>(texts.size() - 1);
+  texts.emplace_back(text);
+  return static_cast<std::uint32_t>(texts.size() - 1);
+}
+
 }  // namespace
 
 void Waits::add(std::uint64_t ns) {
@@ -153,6 +164,7 @@ Result<> Statistics::write(const Event& event) {
       statistics.stacks.clear();
       break;
     case ElementKind::kGcStart: statistics.last_gc_start = std::get<GcStart>(event).time.value_or(0); break;
+    case ElementKind::kOption: note_missed_pauses(statistics, std::get<Option>(event)); break;
     case ElementKind::kGcFinish: note_gc(statistics, std::get<GcFinish>(event)); break;
     case ElementKind::kObjAlloc: note_allocation(statistics, std::get<ObjAlloc>(event)); break;
     case ElementKind::kMethodCount: {
@@ -353,6 +365,11 @@ std::string Statistics::monitor_class(const Scope& scope, std::uint64_t object) 
   return allocated_type(scope, found->second.is_array, found->second.class_id);
 }
 
+void Statistics::note_missed_pauses(ScopeStatistics& statistics, const Option& option) {
+  if (option.key.view() != kMissedPausesKey) return;
+  statistics.gc_missed += parse_decimal<std::uint64_t>(option.value.view()).value_or(0);
+}
+
 void Statistics::note_gc(ScopeStatistics& statistics, const GcFinish& finish) {
   if (!finish.time.present()) return;
   const std::uint64_t start = statistics.last_gc_start;
@@ -360,9 +377,17 @@ void Statistics::note_gc(ScopeStatistics& statistics, const GcFinish& finish) {
   const std::uint64_t from = start != 0 && start <= finish.time.ns() ? start : finish.time.ns();
   statistics.gc.add(finish.time.ns() - from);
   statistics.last_gc_start = 0;
-  if (statistics.pauses.size() < kMaxPauses)
-    statistics.pauses.push_back(
-        {from, finish.time.ns() - from, finish.usedObjectSpace.value_or(0), finish.totalObjectSpace.value_or(0)});
+  statistics.gc_causes[{std::string(finish.cause.view()), std::string(finish.kind.view())}].add(finish.time.ns() -
+                                                                                                from);
+  if (statistics.pauses.size() >= kMaxPauses) return;
+  const auto kept = [&](Text text) { return place_of(statistics.pause_texts, text.view()); };
+  statistics.pauses.push_back({.start = from,
+                               .duration = finish.time.ns() - from,
+                               .used = finish.usedObjectSpace.value_or(0),
+                               .total = finish.totalObjectSpace.value_or(0),
+                               .before = finish.usedObjectSpaceBefore.value_or(0),
+                               .cause = kept(finish.cause),
+                               .kind = kept(finish.kind)});
 }
 
 // Sites are known by class and innermost frame; after so many sites, the rest is summed up.

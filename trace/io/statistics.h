@@ -72,7 +72,10 @@ struct ScopeStatistics {
   std::uint64_t first = 0, last = 0;  // ns; 0: no event with a time
   std::unordered_map<std::uint64_t, ThreadStatistics> threads;
   std::vector<GcPause> pauses;
+  std::vector<std::string> pause_texts = {""};                     // their causes and kinds; the first: unknown
+  std::map<std::pair<std::string, std::string>, Waits> gc_causes;  // cause, kind; "": unknown
   Waits gc;
+  std::uint64_t gc_missed = 0;           // pauses of which only the number is known (hsperf.gc.missed)
   std::uint64_t gaps = 0, gap_time = 0;  // of threads that have lost events; ns if both ends are known
   std::uint64_t gc_without_start = 0;    // pauses of gc whose gcStart is missing: their time is 0
   std::uint64_t last_gc_start = 0;
@@ -169,6 +172,7 @@ class Statistics : public EventSink, private CallListener {
   // All of the scope, whose ends may be missing.
   void leave_states(ScopeStatistics& statistics, std::uint64_t time);
   void note_first_state(const Scope& scope, std::uint64_t thread, const FirstState& first);
+  static void note_missed_pauses(ScopeStatistics& statistics, const Option& option);
   void note_gc(ScopeStatistics& statistics, const GcFinish& finish);
   void note_allocation(ScopeStatistics& statistics, const ObjAlloc& alloc);
   void note_states(ScopeStatistics& statistics, const Event& event);

@@ -69,12 +69,25 @@ void write_collections(JsonWriter& json, const ScopeStatistics& gc, std::size_t 
   const Rows<const GcPause*> pauses = longest_pauses(gc, rows);
   for (const GcPause* pause : pauses) {
     json.begin_object().member("start", as_seconds(pause->start)).member("seconds", as_seconds(pause->duration));
+    if (pause->cause != 0) json.member("cause", gc.pause_texts[pause->cause]);
+    if (pause->kind != 0) json.member("kind", gc.pause_texts[pause->kind]);
+    if (pause->before != 0) json.member("usedBefore", pause->before);
     if (pause->used != 0) json.member("usedAfter", pause->used);
     if (pause->total != 0) json.member("heap", pause->total);
     json.end_object();
   }
   json.end_array();
   write_left_out(json, "pauses", pauses.left_out);
+  json.key("causes").begin_array();  // the longest in all first
+  for (const CauseRow& row : cause_rows(gc)) {
+    json.begin_object();
+    if (!row.key.first.empty()) json.member("cause", row.key.first);
+    if (!row.key.second.empty()) json.member("kind", row.key.second);
+    write_waits(json, row.value);
+    json.end_object();
+  }
+  json.end_array();
+  if (gc.gc_missed != 0) json.member("missed", gc.gc_missed);
   json.end_object();
 }
 

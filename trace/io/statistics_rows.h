@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,6 +19,15 @@ namespace jtrace::trace::io {
 inline std::string seconds(std::uint64_t ns) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6f", static_cast<double>(ns) / 1e9);
+  return text;
+}
+inline std::string time_of_day(std::uint64_t ns) {
+  const auto second = static_cast<std::time_t>(ns / 1'000'000'000);
+  std::tm parts{};
+  ::gmtime_r(&second, &parts);
+  char text[32];
+  std::snprintf(text, sizeof text, "%02d:%02d:%02d.%03u", parts.tm_hour, parts.tm_min, parts.tm_sec,
+                static_cast<unsigned>(ns % 1'000'000'000 / 1'000'000));
   return text;
 }
 inline double as_seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
@@ -87,6 +97,12 @@ inline Rows<const GcPause*> longest_pauses(const ScopeStatistics& statistics, st
                    [](const GcPause* a, const GcPause* b) { return a->duration > b->duration; });
   pauses.limit(rows);
   return pauses;
+}
+using CauseRow = Row<std::pair<std::string, std::string>, Waits>;
+inline Rows<CauseRow> cause_rows(const ScopeStatistics& statistics) {
+  return sorted<CauseRow>(
+      statistics.gc_causes, [](const CauseRow& a, const CauseRow& b) { return a.value.total > b.value.total; },
+      statistics.gc_causes.size());
 }
 template <class R>
 Rows<R> wait_rows(const auto& map, std::size_t rows) {

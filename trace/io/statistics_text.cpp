@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "trace/io/exceptions_text.h"
+#include "trace/io/pauses_text.h"
 #include "trace/io/slow_text.h"
 #include "trace/io/statistics_rows.h"
 #include "trace/schema.h"
@@ -97,13 +98,8 @@ class TextView {
     if (statistics.gc_without_start != 0)
       line("  %llu of them have no start in the trace, and count as 0 s",
            static_cast<unsigned long long>(statistics.gc_without_start));
-    line("  %12s %14s %14s  %s", "PAUSE s", "USED AFTER", "HEAP", "AT s (since the trace began)");
-    each_of(longest_pauses(statistics, rows_), [&](const GcPause* pause) {
-      line("  %12s %14s %14s  %s", seconds(pause->duration).c_str(), known(pause->used).c_str(),
-           known(pause->total).c_str(), seconds(pause->start - std::min(pause->start, statistics.first)).c_str());
-    });
+    out_ += pauses_text(statistics, rows_);
   }
-  static std::string known(std::uint64_t bytes) { return bytes == 0 ? "?" : std::to_string(bytes); }
   void allocations_of(const ScopeStatistics& statistics) {
     if (const std::string note = statistics.allocation_note(); !note.empty()) line("  %s", note.c_str());
     const auto table = [&](const char* what, const std::map<std::string, Allocated>& rows) {

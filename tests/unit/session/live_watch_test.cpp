@@ -97,6 +97,18 @@ TEST_F(LiveWatchTest, PausesAreCountedAndLongOnesShown) {
   EXPECT_EQ(state(2'000), "");
 }
 
+TEST_F(LiveWatchTest, APauseSaysWhatItWasFor) {
+  write(trace::GcStart{.time = Time(kDay + 200 * kMs)});
+  write(trace::GcFinish{.time = Time(kDay + 235 * kMs),
+                        .totalObjectSpace = Number(64u << 20),
+                        .usedObjectSpace = Number(16u << 20),
+                        .cause = "G1 Evacuation Pause",
+                        .kind = "young",
+                        .usedObjectSpaceBefore = Number(40u << 20)});
+  EXPECT_THAT(lines_, ElementsAre("00:00:00.235  the collector stopped all threads for 35 ms (young, G1 Evacuation "
+                                  "Pause); 40.0 MiB were used before, then 16.0 MiB of 64.0 MiB"));
+}
+
 TEST_F(LiveWatchTest, AStormIsCutShort) {
   for (std::uint64_t i = 0; i < 50; ++i) {
     enter(1, i * 100);

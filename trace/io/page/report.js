@@ -101,6 +101,10 @@ function table(parent, columns, rows) {
   fill();
 }
 
+// In the list of pauses: start, duration, used after it, used before it, kind, cause (places in gc.texts).
+const kPauseFields = 6;
+const pauseName = (gc, list, i) => [gc.texts[list[i + 4]], gc.texts[list[i + 5]] && `(${gc.texts[list[i + 5]]})`].filter(Boolean).join(' ');
+
 // -- Timeline: a lane for each thread, pauses across all of them
 // What was not seen waiting is not known to run.
 const kStates = ['blocked', 'waiting', 'sleeping'];
@@ -148,7 +152,7 @@ function timeline(process) {
     });
     g.fillStyle = color('gc');
     g.globalAlpha = 0.55;
-    for (let i = 0; i < gc.length; i += 3) g.fillRect(x(gc[i]), top - 6, Math.max(x(gc[i] + gc[i + 1]) - x(gc[i]), 1), lanes.length * row + 8);
+    for (let i = 0; i < gc.length; i += kPauseFields) g.fillRect(x(gc[i]), top - 6, Math.max(x(gc[i] + gc[i + 1]) - x(gc[i]), 1), lanes.length * row + 8);
     g.globalAlpha = 0.25;
     if (drag) g.fillRect(Math.min(drag.from, drag.to), top, Math.abs(drag.to - drag.from), lanes.length * row);
     g.restore();
@@ -169,9 +173,10 @@ function timeline(process) {
   }
   function describe(event) {
     const px = event.offsetX, time = us(px), lane = lanes[Math.floor((event.offsetY - top) / row)];
-    for (let i = 0; i < gc.length; i += 3)
+    for (let i = 0; i < gc.length; i += kPauseFields)
       if (px >= x(gc[i]) - 1 && px <= x(gc[i] + gc[i + 1]) + 1)
-        return `GC pause of ${micros(gc[i + 1])} at ${micros(gc[i])}` + (gc[i + 2] ? `\n${bytes(gc[i + 2])} used after it` : '');
+        return `GC pause of ${micros(gc[i + 1])} at ${micros(gc[i])}` + (gc[i + 5] || gc[i + 4] ? `\n${pauseName(process.gc, gc, i)}` : '') +
+            (gc[i + 2] ? `\n${bytes(gc[i + 2])} used after it` : '');
     if (!lane || px < left) return lane ? `${lane.name} (thread ${lane.id}${lane.group ? ', group ' + lane.group : ''})` : '';
     for (let b = 0; lane.bars && b < lane.bars.length; b += 5) {
       if (time < lane.bars[b] || time > lane.bars[b] + lane.bars[b + 1]) continue;
@@ -358,26 +363,75 @@ function classes(process, key, id, title, objects) {
 }
 function pauses(process) {
   if (!process.gc) return;
-  const {count: times, total, longest, pauses: list, source} = process.gc;
-  const part = section('gc', 'GC', `By ${source}: ${count(times)} pauses, ${micros(total)} in all, the longest ${micros(longest)}.`);
-  const points = [], used = process.counters ? heapUse(process.counters.series) : [];
-  for (let i = 0; i < list.length; i += 3) if (list[i + 2]) points.push(list[i], list[i + 2]);
-  if (used.length > 2) chart(part, 'heap used', used, bytes, {span: process.span});
-  else if (points.length > 2) chart(part, 'heap used after a pause', points, bytes, {span: process.span});
-  const rows = [], lengths = [];
-  for (let i = 0; i < list.length; i += 3) {
-    rows.push([list[i], list[i + 1], list[i + 2]]);
-    lengths.push(list[i], list[i + 1]);
+  const {count: times, total, longest, missed, texts, causes, pauses: list, source} = process.gc;
+  const part = section('gc', 'GC', `By ${source}: ${count(times)} pauses, ${micros(total)} in all, the longest ${micros(longest)}.` +
+      (missed ? ` ${count(missed)} more that nobody saw: only their number is known.` : ''));
+  const points = [], used = process.counters ? heapUse(process.counters.series) : [], rows = [], lengths = [];
+  for (let i = 0; i < list.length; i += kPauseFields) {
+    rows.push(list.slice(i, i + kPauseFields));
+    lengths.push([list[i], list[i + 1], pauseName(process.gc, list, i)]);
+    if (list[i + 3]) points.push(list[i], list[i + 3]);
+    if (list[i + 2]) points.push(list[i] + list[i + 1], list[i + 2]);
   }
-  if (lengths.length) chart(part, 'length of the pauses', lengths, micros, {span: process.span, bars: true});
+  const heap = used.length > 2 ? byTime([...used, ...points]) : points, has_before = rows.some((r) => r[3]);
+  if (rows.length) heapAndPauses(part, heap, used.length > 2 ? 'heap used' : has_before ? 'heap used before and after each pause' : 'heap used after each pause', lengths, process.span);
+  if (causes.some((r) => r[0] || r[1])) {
+    make('h3', part, 'By cause');
+    table(part, [['cause', (r) => r[1] || '?'], ['kind', (r) => r[0] || '?'], ['times', (r) => count(r[2]), true, (r) => r[2]],
+      ['in all', (r) => micros(r[3]), true, (r) => r[3]], ['longest', (r) => micros(r[4]), true, (r) => r[4]]], causes);
+  }
   rows.sort((a, b) => b[1] - a[1]);
+  const amount = (at) => (r) => (r[at] ? bytes(r[at]) : '?'), time = (us) => new Date(Number(process.start) / 1e6 + us / 1e3).toISOString().slice(11, 23);
   make('h3', part, rows.length < times ? 'The longest pauses' : 'Pauses, the longest first');
-  table(part, [['at', (r) => micros(r[0]), true, (r) => r[0]], ['took', (r) => micros(r[1]), true, (r) => r[1]],
-    ['heap used after it', (r) => (r[2] ? bytes(r[2]) : ''), true, (r) => r[2]]], rows);
+  table(part, [['time (UTC)', (r) => time(r[0]), true, (r) => r[0]], ['since the start', (r) => micros(r[0]), true, (r) => r[0]], ['took', (r) => micros(r[1]), true, (r) => r[1]],
+    ['kind', (r) => texts[r[4]] || '?'], ['cause', (r) => texts[r[5]] || '?'], ['heap before', amount(3), true, (r) => r[3]], ['heap after', amount(2), true, (r) => r[2]]], rows);
+}
+function byTime(points) {
+  const pairs = [];
+  for (let i = 0; i < points.length; i += 2) pairs.push([points[i], points[i + 1]]);
+  return pairs.sort((a, b) => a[0] - b[0]).flat();
+}
+// The used heap as a line, and below it each pause as a bar, on one axis of time. lengths: [us, duration, name].
+function heapAndPauses(parent, heap, title, lengths, span) {
+  const high = 190, floor = 120, left = 6, most = lengths.reduce((a, l) => Math.max(a, l[1]), 1);
+  let greatest = 1;
+  for (let i = 1; i < heap.length; i += 2) greatest = Math.max(greatest, heap[i]);
+  const keys = make('div', parent, undefined, {className: 'bar'});
+  for (const [name, text] of [['accent', title], ['gc', 'length of the pauses']]) {
+    const label = make('span', keys);
+    make('i', label, undefined, {className: 'key'}).style.background = color(name);
+    label.append(text);
+  }
+  const whole = Math.max(span, 1), at = (us, wide) => left + us / whole * (wide - 2 * left);
+  const view = drawing(make('div', parent), high, (g, wide) => {
+    g.strokeStyle = color('accent');
+    g.beginPath();
+    for (let i = 0; i < heap.length; i += 2) g.lineTo(at(heap[i], wide), floor - 8 - heap[i + 1] / greatest * (floor - 24));
+    g.stroke();
+    g.fillStyle = color('gc');
+    for (const [us, length] of lengths) {
+      const tall = Math.max(length / most * (high - floor - 26), 1);
+      g.fillRect(at(us, wide), high - 14 - tall, Math.max(at(us + length, wide) - at(us, wide), 1.5), tall);
+    }
+    g.fillStyle = color('dim');
+    if (heap.length) g.fillText(bytes(greatest), 4, 8);
+    g.fillText(micros(most), 4, floor + 4);
+    g.fillText(micros(0), 4, high - 6);
+    const end = micros(span);
+    g.fillText(end, wide - 6 - g.measureText(end).width, high - 6);
+  });
+  view.canvas.onmousemove = (event) => {
+    const us = (event.offsetX - left) / Math.max(view.canvas.clientWidth - 2 * left, 1) * whole;
+    let near = lengths[0], best = 0;
+    for (const l of lengths) if (Math.abs(l[0] - us) < Math.abs(near[0] - us)) near = l;
+    for (let i = 0; i < heap.length; i += 2) if (Math.abs(heap[i] - us) < Math.abs(heap[best] - us)) best = i;
+    const pause = `pause of ${micros(near[1])} at ${micros(near[0])}` + (near[2] ? `\n${near[2]}` : '');
+    show(event, heap.length && event.offsetY < floor ? `${bytes(heap[best + 1])} used at ${micros(heap[best])}\n${pause}` : pause);
+  };
 }
 
 // -- Counters
-// whole: {span}: the time axis is that of the trace, and the amounts begin at 0; with bars: a bar for each point, which stands alone.
+// whole: {span}: the time axis is that of the trace, and the amounts begin at 0.
 function chart(parent, title, points, text, whole) {
   const head = make('p', parent, title, {className: 'note'}), high = 120;
   let least = Infinity, greatest = -Infinity;
@@ -389,7 +443,6 @@ function chart(parent, title, points, text, whole) {
     g.beginPath();
     for (let i = 0; i < points.length; i += 2) {
       const x = (points[i] - start) / span * wide;
-      if (whole && whole.bars) g.moveTo(x, high_of(0));
       g.lineTo(x, high_of(points[i + 1]));
     }
     g.stroke();
@@ -492,6 +545,8 @@ function summary() {
   const losses = Object.entries(data.faults).map(([kind, times]) => `${count(times)} ${kind}`);
   const lost = data.processes.reduce((sum, p) => sum + p.producers.reduce((s, x) => s + x.dropped, 0), 0);
   if (lost) losses.push(`${count(lost)} events lost while tracing (the JVM wrote faster than jtrace read: counts and times are too small)`);
+  const unseen = data.processes.reduce((sum, p) => sum + (p.gc ? p.gc.missed : 0), 0);
+  if (unseen) losses.push(`${count(unseen)} pauses of which only the number is known`);
   if (data.truncated) losses.push('the trace breaks off');
   make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
 }

@@ -94,6 +94,30 @@ TEST_F(Tables, SayHowManyRowsTheyLeaveOut) {
   EXPECT_EQ(occurrences(slow_text(statistics_, limits), "  2 more rows: --rows\n"), 2u);
 }
 
+TEST_F(Tables, ListPausesWithCauseAndSumsOfThem) {
+  producer("s", "jtrace other");
+  write(Option{.key = "hsperf.gc.missed", .value = "3"});
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    write(GcStart{.time = at(100 + 10 * i)});
+    write(GcFinish{.time = at(102 + 10 * i + i),
+                   .usedObjectSpace = Number(1u << 20),
+                   .cause = i == 5 ? Text() : Text("G1 Evacuation Pause"),
+                   .kind = "young",
+                   .usedObjectSpaceBefore = Number(5u << 20)});
+  }
+  const std::string shown = text(1);
+  EXPECT_THAT(shown, HasSubstr("3 more that nobody saw"));
+  EXPECT_THAT(shown, HasSubstr("        19     0.223000     0.021000  young        G1 Evacuation Pause\n"));
+  EXPECT_THAT(shown, HasSubstr("         1     0.007000     0.007000  young        ?\n"));
+  EXPECT_THAT(shown, HasSubstr("   0.021000    5.0 MiB -> 1.0 MiB              ?  young        G1 Evacuation Pause\n"));
+  const json gc = data(1)["gc"];
+  EXPECT_EQ(gc["missed"], 3);
+  EXPECT_EQ(gc["pauses"][0]["cause"], "G1 Evacuation Pause");
+  EXPECT_EQ(gc["pauses"][0]["usedBefore"], 5u << 20);
+  EXPECT_EQ(gc["causes"][0]["times"], 19);
+  EXPECT_FALSE(gc["causes"][1].contains("cause"));
+}
+
 TEST_F(Tables, OfASnapshotsStacksSayItToo) {
   producer("s", "jtrace stack");
   write(Option{.key = "jtrace.kind", .value = "snapshot"});

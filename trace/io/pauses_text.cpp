@@ -1,0 +1,54 @@
+#include "trace/io/pauses_text.h"
+
+#include <cstdio>
+
+#include "base/strings.h"
+#include "trace/io/statistics_rows.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+std::string heap_text(std::uint64_t bytes) {
+  if (bytes == 0) return "?";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+template <class... Arguments>
+void put_line(std::string& out, const char* format, Arguments... arguments) {
+  char text[400];
+  std::snprintf(text, sizeof text, format, arguments...);
+  out.append(text).append("\n");
+}
+
+std::string or_unknown(std::string_view text) { return text.empty() ? "?" : printable(std::string(text)); }
+
+void causes_text(std::string& out, const ScopeStatistics& statistics) {
+  put_line(out, "  %8s %12s %12s  %-12s %s", "TIMES", "IN ALL s", "LONGEST s", "KIND", "CAUSE");
+  for (const CauseRow& row : cause_rows(statistics))
+    put_line(out, "  %8llu %12s %12s  %-12s %s", static_cast<unsigned long long>(row.value.count),
+             seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(), or_unknown(row.key.second).c_str(),
+             or_unknown(row.key.first).c_str());
+}
+
+}  // namespace
+
+std::string pauses_text(const ScopeStatistics& statistics, std::size_t rows) {
+  std::string out;
+  if (statistics.gc_missed != 0)
+    put_line(out, "  %llu more that nobody saw: only their number is known",
+             static_cast<unsigned long long>(statistics.gc_missed));
+  causes_text(out, statistics);
+  const Rows<const GcPause*> pauses = longest_pauses(statistics, rows);
+  put_line(out, "  %-12s %10s %10s    %-10s  %10s  %-12s %s", "TIME UTC", "PAUSE s", "BEFORE", "AFTER", "HEAP", "KIND",
+           "CAUSE");
+  for (const GcPause* pause : pauses)
+    put_line(out, "  %-12s %10s %10s -> %-10s  %10s  %-12s %s", time_of_day(pause->start).c_str(),
+             seconds(pause->duration).c_str(), heap_text(pause->before).c_str(), heap_text(pause->used).c_str(),
+             heap_text(pause->total).c_str(), or_unknown(statistics.pause_texts[pause->kind]).c_str(),
+             or_unknown(statistics.pause_texts[pause->cause]).c_str());
+  return out + more_rows(pauses.left_out);
+}
+
+}  // namespace jtrace::trace::io
