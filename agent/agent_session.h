@@ -33,7 +33,10 @@ struct Collections {
   std::atomic<std::uint32_t> depth{0};
   std::atomic<bool> start_written{false};        // of the outermost pair: not if the trace was paused then
   std::atomic<std::uint32_t> figures_wanted{0};  // last collection whose figures are to be read
+  // The counters that are read at both ends of a pause. Null: those of Start; later those of Counters.
+  std::atomic<const JvmCounters*> counters{nullptr};
   // Of the open one, for the thread that ends it too: pauses do not overlap.
+  std::atomic<const JvmCounters*> noted_by{nullptr};  // what the next two were read from
   std::array<std::atomic<std::uint64_t>, kMaxCollectors> invocations{};
   std::atomic<std::uint64_t> used_before{0};
 };
@@ -91,6 +94,7 @@ class AgentSession {
   std::atomic<bool> vm_dead{false};
   bool started_with_vm = false;
   Collections collections;
+  JvmCounters late_counters;  // of Counters; written once, before `collections` refers to it
 
   static std::atomic<AgentSession*>& current();
   // Whether a pool stays mapped because a callback did not end.

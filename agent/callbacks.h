@@ -20,7 +20,4 @@ inline void install_callbacks(EventCallbacks& callbacks) {
   install_runtime_callbacks(callbacks);
 }
 
-// Writes the sums of the perf counters that jtrace named into a GcFinishRecord. False if it named none.
-bool read_heap_counters(const Config& config, std::uint64_t& used, std::uint64_t& total);
-
 }  // namespace jtrace::agent

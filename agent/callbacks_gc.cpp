@@ -12,25 +12,41 @@ std::uint64_t read_counter(const std::uint64_t* counter) {
   return *static_cast<const volatile std::uint64_t*>(counter);
 }
 
+// The sums of the counters that jtrace named. False if it named none.
+bool read_heap_counters(const JvmCounters& counters, std::uint64_t& used, std::uint64_t& total) {
+  if (counters.used.empty()) return false;
+  used = 0;
+  total = 0;
+  for (const std::uint64_t* counter : counters.used) used += read_counter(counter);
+  for (const std::uint64_t* counter : counters.committed) total += read_counter(counter);
+  return true;
+}
+
+const JvmCounters& counters_of(const AgentSession& session) {
+  const JvmCounters* late = session.collections.counters.load(std::memory_order_acquire);
+  return late != nullptr ? *late : session.config.counters;
+}
+
 // What the end of the pause is compared with.
-void note_start(AgentSession& session) {
-  const CauseCounters& causes = session.config.causes;
+void note_start(Collections& collections, const JvmCounters& counters) {
+  const CauseCounters& causes = counters.causes;
+  collections.noted_by.store(&counters, std::memory_order_relaxed);
   for (std::size_t i = 0; i < causes.collectors.size(); ++i)
-    session.collections.invocations[i].store(read_counter(causes.collectors[i].invocations), std::memory_order_relaxed);
+    collections.invocations[i].store(read_counter(causes.collectors[i].invocations), std::memory_order_relaxed);
   std::uint64_t used = 0, total = 0;
-  if (causes.used_before && read_heap_counters(session.config, used, total))
-    session.collections.used_before.store(used, std::memory_order_relaxed);
+  if (causes.used_before && read_heap_counters(counters, used, total))
+    collections.used_before.store(used, std::memory_order_relaxed);
 }
 
 bool is_no_cause(const char* text) { return std::strncmp(text, "No GC", record::kCauseRoom) == 0; }
 
 // The collectors that counted this pause: within the events, or around them (phases of G1's concurrent cycle), where
 // its end is not noted yet.
-std::uint32_t kinds_of_pause(const AgentSession& session) {
-  const auto& collectors = session.config.causes.collectors;
+std::uint32_t kinds_of_pause(const Collections& collections, const CauseCounters& causes) {
+  const auto& collectors = causes.collectors;
   std::uint32_t kinds = 0;
   for (std::size_t i = 0; i < collectors.size(); ++i) {
-    const std::uint64_t before = session.collections.invocations[i].load(std::memory_order_relaxed);
+    const std::uint64_t before = collections.invocations[i].load(std::memory_order_relaxed);
     const bool goes_on = read_counter(collectors[i].last_entry) > read_counter(collectors[i].last_exit);
     if (goes_on || read_counter(collectors[i].invocations) != before) kinds |= collectors[i].kind;
   }
@@ -62,18 +78,19 @@ void read_cause(const CauseCounters& causes, record::GcCauseRecord& made) {
   if (!is_over && !is_no_cause(causes.last_cause)) made.header.flags |= record::kWithinAnother;
 }
 
-void write_cause(CallbackGuard& guard, std::uint64_t thread, std::uint32_t number) {
-  AgentSession& session = guard.session();
-  const CauseCounters& causes = session.config.causes;
+void write_cause(CallbackGuard& guard, const JvmCounters& counters, std::uint64_t thread, std::uint32_t number) {
+  const Collections& collections = guard.session().collections;
+  const CauseCounters& causes = counters.causes;
   if (causes.cause == nullptr && causes.collectors.empty()) return;
+  if (collections.noted_by.load(std::memory_order_relaxed) != &counters) return;  // they came within the pause
   record::GcCauseRecord made{};
   made.thread = thread;
   made.header.number = number;
-  made.kinds = kinds_of_pause(session);
+  made.kinds = kinds_of_pause(collections, causes);
   if (!causes.collectors.empty()) made.header.flags |= record::kHasKinds;
   settle_uncounted(causes, made);
   read_cause(causes, made);
-  made.used_before = session.collections.used_before.load(std::memory_order_relaxed);
+  made.used_before = collections.used_before.load(std::memory_order_relaxed);
   if (causes.used_before) made.header.flags |= record::kHasUsedBefore;
   guard.write(made, record::RecordKind::kGcCause, false);
 }
@@ -89,7 +106,7 @@ void JNICALL garbage_collection_start(jvmtiEnv*) {
   record::ThreadRecord made{};
   made.thread = session.threads.defined_vm(guard.producer());
   made.header.number = session.collections.number.fetch_add(1, std::memory_order_relaxed) + 1;
-  note_start(session);
+  note_start(session.collections, counters_of(session));
   guard.write(made, record::RecordKind::kGcStart, false);
 }
 
@@ -105,8 +122,9 @@ void JNICALL garbage_collection_finish(jvmtiEnv*) {
   record::GcFinishRecord made{};
   made.thread = session.threads.defined_vm(guard.producer());
   made.header.number = number;
-  write_cause(guard, made.thread, number);
-  const bool has_figures = read_heap_counters(session.config, made.used, made.total);
+  const JvmCounters& counters = counters_of(session);
+  write_cause(guard, counters, made.thread, number);
+  const bool has_figures = read_heap_counters(counters, made.used, made.total);
   made.header.flags = has_figures ? record::kHasFigures : record::kFiguresFollow;
   guard.write(made, record::RecordKind::kGcFinish, false);
   if (has_figures) return;
@@ -115,15 +133,6 @@ void JNICALL garbage_collection_finish(jvmtiEnv*) {
 }
 
 }  // namespace
-
-bool read_heap_counters(const Config& config, std::uint64_t& used, std::uint64_t& total) {
-  if (config.used_counters.empty()) return false;
-  used = 0;
-  total = 0;
-  for (const std::uint64_t* counter : config.used_counters) used += read_counter(counter);
-  for (const std::uint64_t* counter : config.committed_counters) total += read_counter(counter);
-  return true;
-}
 
 void install_gc_callbacks(EventCallbacks& callbacks) {
   callbacks.set(JVMTI_EVENT_GARBAGE_COLLECTION_START, garbage_collection_start);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kMaxCounters = 64;
 
-bool decode_counters(ByteReader& reader, std::vector<const std::uint64_t*>& counters) {
+bool decode_list(ByteReader& reader, std::vector<const std::uint64_t*>& counters) {
   const auto count = reader.read<std::uint32_t>();
   if (count > kMaxCounters) return false;
   for (std::uint32_t i = 0; i < count; ++i)
@@ -35,7 +35,17 @@ bool decode_causes(ByteReader& reader, CauseCounters& causes) {
   return !reader.failed();
 }
 
+bool decode(ByteReader& reader, JvmCounters& counters) {
+  return decode_list(reader, counters.used) && decode_list(reader, counters.committed) &&
+         decode_causes(reader, counters.causes);
+}
+
 }  // namespace
+
+bool decode_counters(std::span<const std::byte> payload, JvmCounters& counters) {
+  ByteReader reader(payload);
+  return decode(reader, counters);
+}
 
 bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
@@ -80,9 +90,7 @@ bool decode_config(std::span<const std::byte> payload, Config& config) {
   config.flags = reader.read<std::uint32_t>();
 #define START_VALUE(type, member, ...) config.member = reader.read<type>();
 #include "trace/record/start_options.def"
-  if (!decode_counters(reader, config.used_counters) || !decode_counters(reader, config.committed_counters))
-    return false;
-  if (!decode_causes(reader, config.causes)) return false;
+  if (!decode(reader, config.counters)) return false;
   const auto rest = reader.read_bytes(reader.remaining());
   return config.filters.decode(std::vector<std::byte>(rest.begin(), rest.end()));
 }

@@ -57,20 +57,27 @@ struct CauseCounters {
   std::vector<Collector> collectors;
 };
 
+// What jtrace knows of the JVM's counters (hsperfdata).
+struct JvmCounters {
+  std::vector<const std::uint64_t*> used;       // bytes of the heap: their sum
+  std::vector<const std::uint64_t*> committed;  // the same
+  CauseCounters causes;
+};
+
 struct Config {
   std::uint64_t events = 0;  // EventBit
   std::uint32_t flags = 0;   // ConfigFlag
 #define START_VALUE(type, member, ...) type member = 0;
 #include "trace/record/start_options.def"
-  std::vector<const std::uint64_t*> used_counters;
-  std::vector<const std::uint64_t*> committed_counters;
-  CauseCounters causes;
+  JvmCounters counters;
   FilterBlock filters;
 
   bool wants(std::uint64_t event_bits) const { return (events & event_bits) != 0; }
   bool has_flag(std::uint32_t flag) const { return (flags & flag) != 0; }
 };
 
+// Decodes the payload of Counters. False if it is malformed.
+bool decode_counters(std::span<const std::byte> payload, JvmCounters& counters);
 // Decodes the payload of Start after the version. False if it is malformed.
 bool decode_config(std::span<const std::byte> payload, Config& config);
 

@@ -138,6 +138,7 @@ class ControlThread {
       case record::FrameType::kResume: return set_paused(false);
       case record::FrameType::kQuery: return send_answer({});
       case record::FrameType::kCount: return count();
+      case record::FrameType::kCounters: take_counters(frame.payload); return true;
       case record::FrameType::kFilters: {
         FilterBlock filters;
         if (!filters.decode(static_cast<std::vector<std::byte>&&>(frame.payload)))
@@ -148,6 +149,13 @@ class ControlThread {
       }
       default: return send_answer({}, record::AnswerStatus::kUnknownFrame);
     }
+  }
+
+  // Callbacks may hold the ones that were taken before, so they are taken once.
+  void take_counters(std::span<const std::byte> payload) {
+    if (session_.collections.counters.load(std::memory_order_relaxed) != nullptr) return;
+    if (!decode_counters(payload, session_.late_counters)) return;
+    session_.collections.counters.store(&session_.late_counters, std::memory_order_release);
   }
 
   // Over the socket, not through the pool, where they would come after everything that is not drained yet.

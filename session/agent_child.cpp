@@ -127,7 +127,9 @@ class AgentChild {
     JTRACE_ASSIGN_OR_RETURN(const Started started, decode_started(answer.payload));
     if (started.status != 0) return fail(ErrorCategory::kAgent, started.text);
     options.events &= started.events;
-    identity.vm_begin_time = find_jvm_counters(process).vm_begin_time;  // the counters exist now
+    const JvmCounters counters = find_jvm_counters(process);  // they exist now
+    identity.vm_begin_time = counters.vm_begin_time;
+    JTRACE_RETURN_IF_ERROR(channel_.send(FrameType::kCounters, encode_counters(counters.heap)));
     const auto drain = make_drain(reader, *output, {identity, options, anchor, start_time, options.output});
     std::vector<ControlSource*> controls;
     if (ctl) controls.push_back(&*ctl);

@@ -31,6 +31,14 @@ void append_causes(std::string& bytes, const HeapCounters::Causes& causes) {
 
 }  // namespace
 
+std::string encode_counters(const HeapCounters& counters) {
+  std::string bytes;
+  append_addresses(bytes, counters.used);
+  append_addresses(bytes, counters.committed);
+  append_causes(bytes, counters.causes);
+  return bytes;
+}
+
 std::string encode_start(const TraceOptions& options, const HeapCounters& counters) {
   namespace record = trace::record;
   std::uint32_t flags = 0;
@@ -44,9 +52,7 @@ std::string encode_start(const TraceOptions& options, const HeapCounters& counte
   append(bytes, flags);
 #define START_VALUE(type, member, ...) append<type>(bytes, options.member);
 #include "trace/record/start_options.def"
-  append_addresses(bytes, counters.used);
-  append_addresses(bytes, counters.committed);
-  append_causes(bytes, counters.causes);
+  bytes += encode_counters(counters);
   return bytes + encode_filter_rules(options.filters);
 }
 

@@ -29,6 +29,8 @@ struct HeapCounters {
   Causes causes = {};
 };
 
+// The payload of Counters.
+std::string encode_counters(const HeapCounters& counters);
 std::string encode_start(const TraceOptions& options, const HeapCounters& counters);
 
 }  // namespace jtrace::session

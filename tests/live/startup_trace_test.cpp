@@ -61,6 +61,11 @@ TEST_P(EachJdk, TracesFromStartToEnd) {
   EXPECT_EQ(trace.count("runtimeShutdown"), 1u);
   EXPECT_GE(trace.count("threadStart"), 20u);
   EXPECT_GE(trace.count("gcFinish"), 2u);
+  // jtrace finds the JVM's counters just after the start, long before the command.
+  const auto finishes = trace.all("gcFinish");
+  EXPECT_EQ(std::count_if(finishes.begin(), finishes.end(),
+                          [](const TraceElement* finish) { return finish->get("cause") == "System.gc()"; }),
+            2);
   record_support(GetParam(), "G1", "startup", "trace by -agentpath");
 }
 

@@ -35,11 +35,12 @@ enum class FrameType : std::uint32_t {
   kResume = 6,   // no payload
   kFilters = 7,  // filter rules as in Config: replaces the active block
   kDetach = 8,   // no payload
-  kDetached = 9,  // no payload: callbacks are off, nothing will be written, the pool is unmapped
-  kQuery = 10,    // no payload
-  kAnswer = 11,   // frames.def
-  kCount = 12,    // no payload: send the counts, then Answer
-  kCounts = 13,   // n x (u64 methodId | u64 calls since the probes were put in)
+  kDetached = 9,   // no payload: callbacks are off, nothing will be written, the pool is unmapped
+  kQuery = 10,     // no payload
+  kAnswer = 11,    // frames.def
+  kCount = 12,     // no payload: send the counts, then Answer
+  kCounts = 13,    // n x (u64 methodId | u64 calls since the probes were put in)
+  kCounters = 14,  // the counters of Config, which a JVM that starts did not have yet; no answer
 };
 struct FrameHeader {
   FrameType type;

@@ -82,11 +82,11 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
   value = 100;
 #define START_VALUE(type, member, ...) EXPECT_EQ(config.member, ++value) << #member;
 #include "trace/record/start_options.def"
-  EXPECT_EQ(config.used_counters.size(), 1u);
-  EXPECT_TRUE(config.causes.used_before);
-  ASSERT_EQ(config.causes.collectors.size(), 1u);
-  EXPECT_EQ(config.causes.collectors[0].kind, bit_of(record::CollectionKind::kFull));
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(config.causes.collectors[0].last_exit), 0x6000u);
+  EXPECT_EQ(config.counters.used.size(), 1u);
+  EXPECT_TRUE(config.counters.causes.used_before);
+  ASSERT_EQ(config.counters.causes.collectors.size(), 1u);
+  EXPECT_EQ(config.counters.causes.collectors[0].kind, bit_of(record::CollectionKind::kFull));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(config.counters.causes.collectors[0].last_exit), 0x6000u);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     Config cut;
     EXPECT_FALSE(decode_config(std::span(whole).first(size), cut)) << size;
