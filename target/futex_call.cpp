@@ -19,7 +19,7 @@ std::optional<std::uint64_t> hexadecimal(std::string_view word) {
 
 }  // namespace
 
-bool FutexCall::is_plain_wait() const { return (operation & ~FUTEX_PRIVATE_FLAG) == FUTEX_WAIT; }
+bool FutexCall::is_plain_wait() const { return (operation & ~std::uint32_t{FUTEX_PRIVATE_FLAG}) == FUTEX_WAIT; }
 
 // "NUMBER ARGUMENT... SP PC".
 std::optional<FutexCall> futex_of_syscall(std::string_view text) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/strings.h"
 #include "coreinspect/graph/leak_rules.h"
 
 namespace jtrace::coreinspect {
@@ -9,10 +10,6 @@ namespace {
 
 constexpr std::uint64_t kMostQueued = 10'000'000;  // references that are followed: a queue may lead into itself
 constexpr std::size_t kHolders = 3;
-
-std::string counted(std::uint64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 // What the thread-locals of all threads keep, by the ThreadLocal.
 struct Locals {
