@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "base/time_text.h"
 #include "trace/io/statistics_rows.h"
 #include "trace/io/table_rows.h"
 
@@ -28,8 +29,6 @@ std::string limit_text(std::uint64_t ns) {
 std::string padded(const std::string& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
-
-// UTC.
 
 struct Chosen {
   std::vector<const SlowCall*> ended, open;
@@ -136,6 +135,22 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
   json.end_array().end_object();
 }
 
+// Of the option slower-than, which has seconds: "50 ms".
+std::string recorded_from(const std::string& slower_than) {
+  const auto ns = parse_seconds(slower_than);
+  return ns ? limit_text(*ns) : slower_than + " s";
+}
+
+// The calls that no table can have. An entry of --slower-than is written when its call, or one below it, has ended.
+std::string not_listed(const Statistics& statistics) {
+  const auto only_slow = [](const ScopeStatistics& each) {
+    return each.scope != nullptr && !each.scope->snapshot && !each.scope->slower_than.empty();
+  };
+  const bool late = std::any_of(statistics.by_scope().begin(), statistics.by_scope().end(), only_slow);
+  return std::string("calls that began before the trace") +
+         (late ? ", or had not ended (unless a call below them was recorded)" : "");
+}
+
 }  // namespace
 
 std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits& limits) {
@@ -187,14 +202,17 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
 }
 
 std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
+  const std::string rest =
+      "not among them: " + not_listed(statistics) + "; jtrace stack PID or jtrace profile PID --wall shows what runs\n";
   std::string out;
   for (const std::string& process : statistics.process_ids())
     if (const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls))
       if (const std::string text = slow_calls_text(*calls, limits); !text.empty()) out += text + lost_events(*calls);
-  if (!out.empty()) return out;
+  if (!out.empty()) return out + rest;
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
-      return "no call took " + each.scope->slower_than + " s, from where on the trace has them\n" + lost_events(each);
+      return "no call that ended took " + recorded_from(each.scope->slower_than) +
+             " or more, the shortest time that was recorded\n" + lost_events(each) + rest;
   out = "no calls in the trace\n";
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr) out += lost_events(each);
@@ -205,6 +223,7 @@ std::string slow_json(const Statistics& statistics, std::string_view input, cons
   std::string out;
   JsonWriter json(out);
   begin_trace_view(json, "slow", statistics, input);
+  json.member("notListed", not_listed(statistics));
   json.key("data").begin_array();
   for (const std::string& process : statistics.process_ids()) {
     const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls);

@@ -175,6 +175,25 @@ TEST_F(SlowTrace, CallThatHasNotEndedIsSaidToHaveNot) {
   EXPECT_EQ(all_["slowMethods"].size(), 1u);
 }
 
+TEST_F(SlowTrace, SaysWhichCallsItCannotHave) {
+  define(1, "m");
+  enter(1, 0);
+  leave(900);
+  calls();
+  EXPECT_THAT(text_, HasSubstr("not among them: calls that began before the trace; jtrace stack PID"));
+}
+
+// No call that ended was slow; one may run all the time.
+TEST_F(SlowTrace, NoCallOfARecordedTimeIsNoAllClear) {
+  write(Option{.key = "slower-than", .value = "0.05", .traceIdRef = "t"});
+  EXPECT_TRUE(statistics_.finish());
+  const SlowLimits limits{.over = 200 * kMs, .rows = 20};
+  EXPECT_THAT(slow_text(statistics_, limits),
+              HasSubstr("no call that ended took 50 ms or more, the shortest time that was recorded\n"
+                        "not among them: calls that began before the trace, or had not ended (unless a call below"));
+  EXPECT_THAT(json::parse(slow_json(statistics_, "x", limits))["notListed"], HasSubstr("or had not ended"));
+}
+
 TEST_F(SlowTrace, TextOfTheTargetHasNoControlCharacters) {
   define(1, "a\x1b[2Jb");
   const std::vector<Value> values = {{.type = "STRING", .value = "x\ny"}};
