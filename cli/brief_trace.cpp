@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "cli/overwriting.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
 #include "cli/temporary_file.h"
@@ -87,9 +88,21 @@ void add_brief_trace(CLI::App& command, BriefTrace& arguments) {
   command.add_option("-o,--output", arguments.output, "keep the trace here")->type_name("FILE");
 }
 
+namespace {
+
+ExitStatus answer_from_input(const BriefTrace& arguments, const Answer& answer) {
+  if (const Result<> good = refuse_overwriting(arguments.output, {arguments.target}); !good)
+    return report(good.error());
+  if (!arguments.output.empty())
+    return report(Error{ErrorCategory::kUsage, "-o keeps the trace of a JVM: " + arguments.target + " is one already"});
+  return print(arguments.target, arguments.target, answer);
+}
+
+}  // namespace
+
 ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kind,
                              const std::function<Result<>(session::OptionReader&)>& give, const Answer& answer) {
-  if (is_trace(arguments.target)) return print(arguments.target, arguments.target, answer);
+  if (is_trace(arguments.target)) return answer_from_input(arguments, answer);
   std::optional<TemporaryFile> temporary;
   if (arguments.output.empty()) {
     auto made = TemporaryFile::make(kind, "trace.xml");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/overwriting.h"
 #include "cli/recording_input.h"
 #include "cli/temporary_file.h"
 #include "cli/trace_input.h"
@@ -128,6 +129,7 @@ Result<> convert_profile(const ConvertArguments& arguments, const io::StackProfi
 }
 
 ExitStatus run(const ConvertArguments& arguments) {
+  if (const Result<> good = refuse_overwriting(arguments.output, arguments.inputs); !good) return report(good.error());
   const std::string format =
       arguments.format.empty() ? std::string(io::format_of_name(arguments.output)) : arguments.format;
   if (format.empty())

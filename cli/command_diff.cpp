@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/heap_dump_file.h"
 #include "cli/one_of.h"
+#include "cli/overwriting.h"
 #include "cli/recording_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/trace_diff.h"
@@ -33,6 +34,7 @@ Result<> check(const DiffArguments& arguments) {
     return fail(ErrorCategory::kUsage,
                 "-o " + arguments.output + ": a difference is written as a page, a name in .html",
                 "without -o it is printed; --format json for programs");
+  JTRACE_RETURN_IF_ERROR(refuse_overwriting(arguments.output, {arguments.before, arguments.after}));
   for (const std::string& path : {arguments.before, arguments.after})
     if (path != "-" && is_heap_dump(path))
       return fail(ErrorCategory::kUsage, path + " is a heap dump",

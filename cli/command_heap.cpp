@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/heap_dump_file.h"
 #include "cli/inspect_common.h"
+#include "cli/overwriting.h"
 #include "cli/units.h"
 #include "cli/view_options.h"
 #include "coreinspect/tools/graph_views.h"
@@ -75,6 +76,8 @@ std::string json_of(const Opened& before, const Opened& after, const coreinspect
 Result<std::vector<std::string>> run_diff(const HeapArguments& arguments) {
   InspectArguments inspect = arguments.inspect;
   inspect.options.json = inspect.format == "json";
+  JTRACE_RETURN_IF_ERROR(
+      refuse_overwriting(inspect.output, {arguments.view, inspect.options.arguments.front(), inspect.files.libjvm}));
   JTRACE_ASSIGN_OR_RETURN(const Opened before, open(inspect, arguments.view));
   JTRACE_ASSIGN_OR_RETURN(const Opened after, open(inspect, arguments.inspect.options.arguments.front()));
   auto result = coreinspect::heap_diff(before.totals, after.totals, inspect.options);

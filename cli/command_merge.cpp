@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/overwriting.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/merger.h"
@@ -50,6 +51,7 @@ bool report_summary(const io::MergeSummary& summary) {
 }
 
 ExitStatus run(const MergeArguments& arguments) {
+  if (const Result<> good = refuse_overwriting(arguments.output, arguments.inputs); !good) return report(good.error());
   io::Merger merger({.spool_folder = folder_of_output(arguments.output), .renumber = arguments.renumber});
   ExitStatus status = ExitStatus::kOk;
   const TraceInputOptions options{.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8};

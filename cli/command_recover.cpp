@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/overwriting.h"
 #include "session/left_pools.h"
 #include "session/recover.h"
 
@@ -49,6 +50,7 @@ ExitStatus run(const RecoverArguments& arguments) {
   if (blank && arguments.remove && arguments.output.empty()) return remove_blank(arguments.pool);
   if (arguments.output.empty() && !blank)
     return report(Error{.category = ErrorCategory::kUsage, .text = "recover FILE needs -o OUT"});
+  if (const Result<> good = refuse_overwriting(arguments.output, {arguments.pool}); !good) return report(good.error());
   const auto recovered = session::recover(arguments.pool, arguments.output);
   if (!recovered) return report(recovered.error());
   if (!recovered->whole)

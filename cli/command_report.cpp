@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/overwriting.h"
 #include "cli/recording_input.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
@@ -26,6 +27,7 @@ Result<> write_profile(const ReportArguments& arguments, const io::StackProfile&
 }
 
 ExitStatus run(const ReportArguments& arguments) {
+  if (const Result<> good = refuse_overwriting(arguments.output, arguments.inputs); !good) return report(good.error());
   const auto profile = read_only_profile(arguments.inputs);
   if (!profile) return report(profile.error());
   if (*profile) {

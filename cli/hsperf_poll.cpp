@@ -5,6 +5,7 @@
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
+#include "cli/overwriting.h"
 #include "perfdata/poller.h"
 
 namespace jtrace::cli {
@@ -66,6 +67,8 @@ std::string summary_line(const perfdata::PollSummary& summary) {
 
 Result<perfdata::PollSummary> poll(const PollArguments& arguments, std::vector<perfdata::CounterSource> sources) {
   const perfdata::PollPlan plan = plan_of(arguments);
+  for (const perfdata::CounterSource& source : sources)
+    JTRACE_RETURN_IF_ERROR(refuse_overwriting(arguments.output, {source.name()}));
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_output(arguments.output, arguments.max_size));
   JTRACE_ASSIGN_OR_RETURN(const auto output, output_of(arguments, *bytes, plan));

@@ -4,6 +4,7 @@
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
+#include "cli/overwriting.h"
 #include "perfdata/restorer.h"
 #include "trace/io/open_source.h"
 
@@ -16,6 +17,7 @@ struct RestoreArguments {
 };
 
 Result<> restore(const RestoreArguments& arguments) {
+  JTRACE_RETURN_IF_ERROR(refuse_overwriting(arguments.output, {arguments.input}));
   trace::io::FaultLog faults;
   JTRACE_ASSIGN_OR_RETURN(const auto source, trace::io::open_event_source(arguments.input, faults));
   perfdata::Restorer restorer(arguments.options);

@@ -7,6 +7,7 @@
 #include "cli/bundle_views.h"
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
+#include "cli/overwriting.h"
 #include "cli/selector.h"
 #include "cli/units.h"
 #include "coreinspect/tools/snapshot_events.h"
@@ -226,6 +227,8 @@ CLI::Option* add_max_stop(CLI::App& command, InspectArguments& arguments) {
 
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {
   const std::string what = std::string(view.name) + " of " + arguments.target;
+  const Result<> good = refuse_overwriting(arguments.output, {arguments.target, arguments.files.libjvm});
+  if (!good) return report(good.error());
   if (is_file_name(arguments.target) && diagnose::is_bundle(arguments.target)) return run_bundle_view(arguments, view);
   if (is_file_name(arguments.target) && is_heap_dump(arguments.target))
     return finish(write_graph_view(arguments, view), what);
