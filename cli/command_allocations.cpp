@@ -5,6 +5,7 @@
 #include "cli/brief_trace.h"
 #include "cli/commands.h"
 #include "cli/one_of.h"
+#include "cli/units.h"
 #include "trace/io/allocations_text.h"
 
 namespace jtrace::cli {
@@ -60,7 +61,7 @@ void add_allocations_command(CLI::App& app, ExitStatus& status) {
                    "without --filter: bytes between samples (default: 512K); 0: every object")
       ->type_name("SIZE");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
-  command->add_option("--rows", arguments->rows, "rows of each table (20)");
+  add_rows(*command, arguments->rows, "rows of each table (20)");
   command->footer("Example: jtrace allocations 4711 --class 'byte[]'");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

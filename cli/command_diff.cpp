@@ -8,6 +8,7 @@
 #include "cli/overwriting.h"
 #include "cli/recording_input.h"
 #include "cli/trace_output.h"
+#include "cli/units.h"
 #include "trace/io/trace_diff.h"
 
 namespace jtrace::cli {
@@ -83,7 +84,7 @@ void add_diff_command(CLI::App& app, ExitStatus& status) {
   command->add_option("-o,--output", arguments->output, "a page with a flame graph of the differences (NAME.html)")
       ->type_name("FILE");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
-  command->add_option("--rows", arguments->rows, "rows of each table (20)");
+  add_rows(*command, arguments->rows, "rows of each table (20)");
   command->add_flag("--as-is", arguments->as_is,
                     "do not scale AFTER to the length of BEFORE (a trace's time, a profile's samples)");
   command->footer("Example: jtrace diff monday.xml tuesday.xml -o diff.html");

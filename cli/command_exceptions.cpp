@@ -5,6 +5,7 @@
 #include "cli/brief_trace.h"
 #include "cli/commands.h"
 #include "cli/one_of.h"
+#include "cli/units.h"
 #include "trace/io/exceptions_text.h"
 
 namespace jtrace::cli {
@@ -43,7 +44,7 @@ void add_exceptions_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--messages", arguments->messages,
                     "read their messages (which may hold what is secret); a trace has them with --exception-messages");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
-  command->add_option("--rows", arguments->rows, "rows of the table (20)");
+  add_rows(*command, arguments->rows, "rows of the table (20)");
   command->footer("Example: jtrace exceptions 4711 --filter 'com.example.*' --messages");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

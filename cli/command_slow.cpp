@@ -7,6 +7,7 @@
 #include "cli/brief_trace.h"
 #include "cli/commands.h"
 #include "cli/one_of.h"
+#include "cli/units.h"
 #include "trace/io/slow_text.h"
 
 namespace jtrace::cli {
@@ -69,7 +70,7 @@ void add_slow_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--no-arguments", arguments->no_arguments,
                     "do not read arguments (read where --filter is given: they cost in quick calls too)");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
-  command->add_option("--rows", arguments->rows, "rows of each table (20)");
+  add_rows(*command, arguments->rows, "rows of each table (20)");
   command->footer("Example: jtrace slow 4711 --over 200ms --filter 'com.example.*'");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

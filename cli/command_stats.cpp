@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/trace_input.h"
+#include "cli/units.h"
 #include "trace/io/statistics.h"
 
 namespace jtrace::cli {
@@ -14,7 +15,7 @@ namespace io = trace::io;
 struct StatsArguments {
   std::vector<std::string> inputs;
   std::string format = "text";
-  std::uint64_t rows = 20;
+  std::size_t rows = 20;
   bool strict = false;
   bool repair_utf8 = false;
 };
@@ -47,7 +48,7 @@ void add_stats_command(CLI::App& app, ExitStatus& status) {
                    "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")
       ->required();
   command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->add_option("--rows", arguments->rows, "rows of each table (20)");
+  add_rows(*command, arguments->rows, "rows of each table (20)");
   command->add_flag("--strict", arguments->strict, "an input with faults is an error");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer("Example: jtrace stats app.trcxml --format json");

@@ -105,7 +105,7 @@ void add_top_command(CLI::App& app, ExitStatus& status) {
   add_time(*command, "--interval", arguments->interval, "time between two looks (1s)",
            {.least = std::chrono::milliseconds(50), .most = std::chrono::hours(1)});
   command->add_option("--count", arguments->count, "how many looks; without it until Ctrl-C");
-  command->add_option("--rows", arguments->rows, "the busiest threads to show (20)");
+  add_rows(*command, arguments->rows, "the busiest threads to show (20)");
   command->add_option("--format", arguments->inspect.format, "text or json: one object a look")
       ->check(CLI::IsMember({"text", "json"}));
   add_max_stop(*command, arguments->inspect, "longest single stop (200ms)");

@@ -1,5 +1,7 @@
 #include "cli/units.h"
 
+#include <limits>
+
 #include "base/strings.h"
 
 namespace jtrace::cli {
@@ -47,6 +49,13 @@ CLI::Option* add_size(CLI::App& command, const std::string& names, std::uint64_t
           names, [&value](const std::string& word) { value = parse_size(word).value_or(0); }, help)
       ->type_name("SIZE")
       ->check(is_size());
+}
+
+CLI::Option* add_rows(CLI::App& command, std::size_t& rows, const std::string& help) {
+  const auto take = [&rows](const std::size_t& given) {
+    rows = given == 0 ? std::numeric_limits<std::size_t>::max() : given;
+  };
+  return command.add_option_function<std::size_t>("--rows", take, help + "; 0: all");
 }
 
 void add_old_name(CLI::App& command, CLI::Option* option, const std::string& name) {

@@ -35,6 +35,9 @@ CLI::Option* add_time(CLI::App& command, const std::string& names, Duration& val
 }
 CLI::Option* add_size(CLI::App& command, const std::string& names, std::uint64_t& value, const std::string& help);
 
+// --rows; 0 means all of them, as in the views of a heap: `rows` gets the greatest number.
+CLI::Option* add_rows(CLI::App& command, std::size_t& rows, const std::string& help);
+
 // A name that the option once had: scripts may use it; help, completion and documents do not have it.
 void add_old_name(CLI::App& command, CLI::Option* option, const std::string& name);
 inline bool is_shown(const CLI::Option& option) { return !option.get_group().empty(); }
