@@ -61,6 +61,9 @@ std::string heap_text(const trace::GcFinish& finish) {
 Result<> LiveWatch::write(const trace::Event& event) {
   if (const auto* enter = std::get_if<trace::MonContendedEnter>(&event)) on_enter(*enter);
   else if (const auto* entered = std::get_if<trace::MonContendedEntered>(&event)) on_entered(*entered);
+  else if (const auto* wait = std::get_if<trace::MonWait>(&event)) on_park(*wait);
+  else if (const auto* waited = std::get_if<trace::MonWaited>(&event))
+    on_unblocked(waited->threadIdRef, waited->time, true);
   else if (const auto* object = std::get_if<trace::ObjDef>(&event)) define(*object);
   else if (const auto* of_class = std::get_if<trace::ClassDef>(&event)) {
     if (of_class->classId.present())
@@ -77,9 +80,36 @@ Result<> LiveWatch::write(const trace::Event& event) {
   } else if (const auto* finish = std::get_if<trace::GcFinish>(&event)) {
     on_pause_end(*finish);
   } else if (const auto* option = std::get_if<trace::Option>(&event)) {
-    if (option->key == trace::kGapKey || option->key == trace::kDroppedKey) note_loss();
+    on_option(*option);
+  } else if (const auto* begin = std::get_if<trace::TraceStart>(&event)) {
+    trace_since_ = begin->time.present() ? begin->time.ns() : 0;
   }
   return {};
+}
+
+void LiveWatch::on_option(const trace::Option& option) {
+  if (option.key == trace::kGapKey || option.key == trace::kDroppedKey) note_loss();
+  else if (option.key == "events") {
+    for (const std::string_view word : split(option.value.view(), ','))
+      has_blocking_ends_ = has_blocking_ends_ || word == "monContendedEntered";
+  } else if (option.key == trace::kThreadStateKey) {
+    on_first_state(option.value.view());
+  } else if (option.key == trace::kPausedKey) {
+    // In a pause the end of a wait without a begin is not written.
+    std::erase_if(blocked_, [](const auto& each) { return each.second.is_older; });
+  }
+}
+
+// Its end is an event, if those are asked for.
+void LiveWatch::on_first_state(std::string_view text) {
+  const std::size_t blank = text.find(' ');
+  const auto thread = parse_decimal<std::uint64_t>(text.substr(0, blank));
+  if (!thread || blank == std::string_view::npos || text.substr(blank + 1) != "blocked") return;
+  if (trace_since_ == 0 || !has_blocking_ends_) return;
+  Blocked blocked;
+  blocked.since = trace_since_;
+  blocked.is_older = true;
+  blocked_.try_emplace(*thread, blocked);
 }
 
 // The end of what is open may be among what was lost.
@@ -102,13 +132,34 @@ void LiveWatch::on_enter(const trace::MonContendedEnter& enter) {
   blocked_.insert_or_assign(enter.threadIdRef.value(), blocked);
 }
 
+// Only parks for a lock that another thread has: idle threads of pools park too.
+void LiveWatch::on_park(const trace::MonWait& wait) {
+  if (!wait.threadIdRef.present() || !wait.time.present()) return;
+  if (!wait.threadOwner.present() || wait.threadOwner.value() == 0) return;
+  const std::uint64_t object = wait.objIdRef.present() && wait.objIdRef.is_number() ? wait.objIdRef.value() : 0;
+  blocked_.insert_or_assign(wait.threadIdRef.value(), Blocked{.since = wait.time.ns(),
+                                                              .object = object,
+                                                              .owner = wait.threadOwner.value(),
+                                                              .has_owner = true,
+                                                              .parks = true});
+}
+
 void LiveWatch::on_entered(const trace::MonContendedEntered& entered) {
-  if (!entered.threadIdRef.present() || !entered.time.present()) return;
-  const auto found = blocked_.find(entered.threadIdRef.value());
-  if (found == blocked_.end()) return;
-  const std::uint64_t now = entered.time.ns(), time = now - std::min(found->second.since, now);
+  if (entered.threadIdRef.present() && entered.objIdRef.present() && entered.objIdRef.is_number()) {
+    const auto found = blocked_.find(entered.threadIdRef.value());
+    if (found != blocked_.end() && found->second.is_older) found->second.object = entered.objIdRef.value();
+  }
+  on_unblocked(entered.threadIdRef, entered.time, false);
+}
+
+void LiveWatch::on_unblocked(trace::ThreadId thread, trace::Time end, bool parks) {
+  if (!thread.present() || !end.present()) return;
+  const auto found = blocked_.find(thread.value());
+  if (found == blocked_.end() || found->second.parks != parks) return;
+  const std::uint64_t now = end.ns(), time = now - std::min(found->second.since, now);
   if (time >= kLong)
-    line(now, name_of(found->first) + " was blocked for " + duration_text(time) + " by " + what(found->second, "had"));
+    line(now, name_of(found->first) + " was blocked for " + duration_text(time) +
+                  (found->second.is_older ? " (and before the trace)" : "") + " by " + what(found->second, "had"));
   blocked_.erase(found);
 }
 
@@ -131,8 +182,8 @@ std::string LiveWatch::name_of(std::uint64_t thread) const {
 std::string LiveWatch::what(const Blocked& blocked, std::string_view verb) const {
   const auto object = objects_.find(blocked.object);
   const auto of_class = object == objects_.end() ? classes_.end() : classes_.find(object->second);
-  std::string text =
-      "the monitor of " + (of_class == classes_.end() ? "an object" : "a " + printable(of_class->second));
+  std::string text = (blocked.parks ? "" : "the monitor of ") +
+                     (of_class == classes_.end() ? "an object" : "a " + printable(of_class->second));
   if (blocked.has_owner) text += " that " + name_of(blocked.owner) + " " + std::string(verb);
   return text;
 }
@@ -150,7 +201,8 @@ std::string LiveWatch::state(std::uint64_t wall) {
   const auto longest = std::min_element(blocked_.begin(), blocked_.end(),
                                         [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
   if (longest != blocked_.end() && wall >= longest->second.since + kLong)
-    text = std::to_string(blocked_.size()) + " blocked, the longest for " +
+    text = std::to_string(blocked_.size()) + " blocked, the longest " +
+           (longest->second.is_older ? "(since before the trace) " : "") + "for " +
            duration_text(wall - longest->second.since) + ": " + name_of(longest->first) + " by " +
            what(longest->second, "has");
   if (pauses_.count != 0)

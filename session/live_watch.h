@@ -1,6 +1,7 @@
 // LiveWatch: what somebody at a terminal wants to know of a trace while it runs: a line for each long wait for a
-// monitor, with its owner where the event names one, and for each long pause of the collector; and a line of how things
-// stand. It sees the events on their way to the document. Its memory is bounded. One thread.
+// monitor or a lock of java.util.concurrent (a park whose event names an owner), with its owner where the event names
+// one, and for each long pause of the collector; and a line of how things stand. It sees the events on their way to the
+// document. Its memory is bounded. One thread.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ class LiveWatch final : public trace::EventSink {
   struct Blocked {
     std::uint64_t since = 0;  // ns since the epoch
     std::uint64_t object = 0, owner = 0;
-    bool has_owner = false;
+    bool has_owner = false, parks = false;
+    bool is_older = false;  // than the trace, since when it is counted
   };
   struct Pauses {
     std::uint64_t count = 0, total = 0, longest = 0;  // ns
@@ -40,9 +42,14 @@ class LiveWatch final : public trace::EventSink {
 
   void on_enter(const trace::MonContendedEnter& enter);
   void on_entered(const trace::MonContendedEntered& entered);
+  void on_park(const trace::MonWait& wait);
+  void on_unblocked(trace::ThreadId thread, trace::Time end, bool parks);
   void on_pause_end(const trace::GcFinish& finish);
   void define(const trace::ObjDef& object);
   void note_loss();
+  void on_option(const trace::Option& option);
+  // "THREADID STATE": one that is blocked as the trace begins.
+  void on_first_state(std::string_view text);
   std::string name_of(std::uint64_t thread) const;
   // "a Shop$Stock that "auditor" had", with `verb` for had.
   std::string what(const Blocked& blocked, std::string_view verb) const;
@@ -54,6 +61,8 @@ class LiveWatch final : public trace::EventSink {
   std::unordered_map<std::uint64_t, std::uint64_t> objects_;  // its class
   std::unordered_map<std::uint64_t, Blocked> blocked_;        // thread
   std::uint64_t pause_since_ = 0;
+  std::uint64_t trace_since_ = 0;   // ns since the epoch
+  bool has_blocking_ends_ = false;  // monContendedEntered was asked for
   Pauses pauses_;
   std::size_t lines_ = 0;
 };

@@ -79,6 +79,43 @@ TEST_F(LiveWatchTest, TheStateNamesWhoIsBlockedNow) {
   EXPECT_EQ(state(5'000), "");
 }
 
+TEST_F(LiveWatchTest, AParkForALockThatSomebodyHasIsAWait) {
+  const auto park = [&](std::uint64_t ms, std::uint64_t owner) {
+    write(trace::MonWait{.threadIdRef = ThreadId(1),
+                         .time = Time(kDay + ms * kMs),
+                         .objIdRef = ObjectId(9),
+                         .timeout = 0,
+                         .threadOwner = ThreadId(owner)});
+  };
+  const auto unparked = [&](std::uint64_t ms) {
+    write(trace::MonWaited{.threadIdRef = ThreadId(1), .time = Time(kDay + ms * kMs), .objIdRef = ObjectId(9)});
+  };
+  park(1'000, 0);  // an idle thread of a pool
+  EXPECT_EQ(state(3'000), "");
+  unparked(3'500);
+  park(4'000, 2);
+  EXPECT_EQ(state(5'000), "1 blocked, the longest for 1.0 s: \"clerk\" by a shop.Stock that \"auditor\" has");
+  unparked(5'500);
+  EXPECT_EQ(state(6'000), "");
+  EXPECT_THAT(lines_,
+              ElementsAre("00:00:05.500  \"clerk\" was blocked for 1.5 s by a shop.Stock that \"auditor\" had"));
+}
+
+TEST_F(LiveWatchTest, AThreadThatWasBlockedBeforeTheTraceIsCountedFromItsBegin) {
+  write(trace::TraceStart{.traceId = "t", .time = Time(kDay)});
+  write(trace::Option{.key = "jtrace.threadState", .value = "1 blocked"});
+  EXPECT_EQ(state(2'000), "") << "without monitor events its end would not be seen";
+  write(trace::Option{.key = "events", .value = "gcStart,monContendedEntered"});
+  write(trace::Option{.key = "jtrace.threadState", .value = "1 blocked"});
+  write(trace::Option{.key = "jtrace.threadState", .value = "2 waiting"});
+  EXPECT_EQ(state(3'000),
+            "1 blocked, the longest (since before the trace) for 3.0 s: \"clerk\" by the monitor of an object");
+  entered(1, 4'000);
+  EXPECT_EQ(state(5'000), "");
+  EXPECT_THAT(lines_, ElementsAre("00:00:04.000  \"clerk\" was blocked for 4.0 s (and before the trace) by the monitor "
+                                  "of a shop.Stock"));
+}
+
 TEST_F(LiveWatchTest, AfterALossNobodyIsKnownToBeBlocked) {
   for (const char* key : {"jtrace.gap", "jtrace.dropped"}) {
     enter(1, 1'000, ThreadId(2));
