@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/testlib/must.h"
+#include "tests/testlib/run_command.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_checks.h"
 #include "tests/testlib/trace_run.h"
@@ -120,6 +122,7 @@ TEST_P(EachJdk, SleepsAndParksAreWhatTheProgramDid) {
   ASSERT_EQ(main.size(), 1u);
   if (!locks.empty()) {
     EXPECT_EQ(locks[0].owner, main.begin()->first);
+    EXPECT_THAT(must(run_jtrace({"stats", jvm.path()})).out, ::testing::HasSubstr("  locker for main\n"));
   }
   if (has_virtual) {
     std::size_t sleepers = 0;

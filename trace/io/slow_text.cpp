@@ -99,6 +99,12 @@ void append_call(std::string& out, const ScopeStatistics& statistics, const Slow
   out += '\n';
 }
 
+bool names_owner(const Chosen& chosen) {
+  const auto has_owner = [](const SlowCall* call) { return call->longest.owner != 0; };
+  return std::any_of(chosen.ended.begin(), chosen.ended.end(), has_owner) ||
+         std::any_of(chosen.open.begin(), chosen.open.end(), has_owner);
+}
+
 // The longest are kept: of calls of that duration there were more.
 bool are_more(const ScopeStatistics& statistics, const SlowLimits& limits) {
   return limits.over != 0 && statistics.slow.longest_left_out() >= limits.over;
@@ -163,6 +169,7 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   for (const SlowCall* call : chosen.ended) append_call(out, statistics, *call);
   if (chosen.is_slow && limits.over != 0) out += more_rows(rows_left_out(chosen.all, limits.rows));
   for (const SlowCall* call : chosen.open) append_call(out, statistics, *call);
+  if (names_owner(chosen)) out += "  a thread \"had\" it when the wait began\n";
   if (!chosen.open.empty()) out += "  > had not ended when the trace did\n";
   if (const std::size_t more = chosen.all_open - chosen.open.size(); more != 0)
     out += "  " + std::to_string(more) + " more had not ended\n";

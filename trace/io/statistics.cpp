@@ -190,7 +190,7 @@ void Statistics::note_states(ScopeStatistics& statistics, const Event& event) {
   } else if (const auto* wait = std::get_if<MonWait>(&event)) {
     const bool sleeps = wait->objIdRef == ObjectId::sleep();
     enter_state(statistics, wait->threadIdRef, sleeps ? ThreadState::kSleeping : ThreadState::kWaiting, wait->time,
-                sleeps ? ObjectId(0) : wait->objIdRef, {});
+                sleeps ? ObjectId(0) : wait->objIdRef, wait->threadOwner);
   } else if (const auto* waited = std::get_if<MonWaited>(&event)) {
     leave_state(statistics, waited->threadIdRef, waited->time);
   } else if (const auto* end = std::get_if<ThreadEnd>(&event)) {
@@ -355,6 +355,8 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
     statistics.waited_for[{thread.value(), each.owner}].add(ns);
   } else {
     (each.state == ThreadState::kSleeping ? each.sleeping : each.waiting).add(ns);
+    // A park for a lock that had an owner.
+    if (each.owner != 0) statistics.waited_for[{thread.value(), each.owner}].add(ns);
   }
   each.state = ThreadState::kRunning;
 }

@@ -80,7 +80,7 @@ struct ScopeStatistics {
   std::uint64_t gc_without_start = 0;    // pauses of gc whose gcStart is missing: their time is 0
   std::uint64_t last_gc_start = 0;
   std::map<std::string, Waits> contention;                              // class of the monitor
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner when the wait began
   std::map<std::string, Allocated> allocations;                         // class
   std::map<std::string, Allocated> sites;                               // innermost frame of the allocation, class
   AllocationPlaces places;

@@ -153,14 +153,15 @@ class TextView {
     });
   }
   void monitors_of(const ScopeStatistics& statistics) {
-    line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "CLASS OF THE MONITOR");
+    if (!statistics.contention.empty())
+      line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "CLASS OF THE MONITOR");
     each_of(wait_rows<MonitorRow>(statistics.contention, rows_), [this](const MonitorRow& row) {
       line("  %10llu %12s %12s  %s", static_cast<unsigned long long>(row.value.count), seconds(row.value.total).c_str(),
            seconds(row.value.longest).c_str(), printable(row.key).c_str());
     });
     short_contentions_of(*statistics.scope);
     if (!statistics.waited_for.empty())
-      line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "WAITING THREAD for OWNER");
+      line("  %10s %12s %12s  %s", "TIMES", "WAITED s", "LONGEST s", "WAITING THREAD for OWNER when the wait began");
     each_of(wait_rows<PairRow>(statistics.waited_for, rows_), [&](const PairRow& row) {
       line("  %10llu %12s %12s  %s for %s", static_cast<unsigned long long>(row.value.count),
            seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(),

@@ -292,11 +292,11 @@ function threads(process) {
 }
 function contention(process) {
   if (!process.monitors) return;
-  const part = section('contention', 'Contention', `By ${process.monitors.source}: waits for a monitor that another thread had.`);
-  const waits = (n) => [['times', (r) => count(r[n]), true, (r) => r[n]], ['blocked', (r) => micros(r[n + 1]), true, (r) => r[n + 1]],
+  const part = section('contention', 'Contention', `By ${process.monitors.source}: waits for a monitor, or (parks) a lock of java.util.concurrent, that another thread had.`);
+  const waits = (n, verb = 'blocked') => [['times', (r) => count(r[n]), true, (r) => r[n]], [verb, (r) => micros(r[n + 1]), true, (r) => r[n + 1]],
     ['longest', (r) => micros(r[n + 2]), true, (r) => r[n + 2]]];
-  make('h3', part, 'Who waited for whom');
-  table(part, [['thread', (r) => r[0]], ['waited for', (r) => r[1]], ...waits(2)], process.monitors.pairs);
+  make('h3', part, 'Who waited for whom (the owner when the wait began)');
+  table(part, [['thread', (r) => r[0]], ['waited for', (r) => r[1]], ...waits(2, 'waited')], process.monitors.pairs);
   make('h3', part, 'For which class of monitor');
   table(part, [['class', (r) => r[0]], ...waits(1)], process.monitors.classes);
   if (!process.monitors.short.length) return;
@@ -324,7 +324,7 @@ const callText = (call) => call.method + (call.arguments && `(${call.arguments})
 function slowest(process) {
   const calls = process.calls && process.calls.slowCalls;
   if (!calls || !calls.length) return;
-  const part = section('slow', 'Slowest calls', `By ${process.calls.source}: each with what its thread waited for meanwhile, and the callees that took half of it or more.`);
+  const part = section('slow', 'Slowest calls', `By ${process.calls.source}: each with what its thread waited for meanwhile, the owner of a lock when the wait began, and the callees that took half of it or more.`);
   const seconds = (s) => (s ? nanos(Math.round(s * 1e9)) : '');
   const time = (key, title) => [title, (r) => seconds(r[key]), true, (r) => r[key]];
   table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],

@@ -397,5 +397,26 @@ TEST(Statistics, AddsUpPausesWaitsAndCalls) {
   EXPECT_THAT(statistics_json(statistics, "in", 5), HasSubstr("\"view\":\"stats\""));
 }
 
+// LockSupport.park for a lock of java.util.concurrent; 0: nobody had it.
+TEST(Statistics, AParkForALockNamesItsOwner) {
+  const std::string text = sound(
+      "<threadStart threadId=\"2\" time=\"1.0\" threadName=\"other\"/>\n<objDef objId=\"5\" classIdRef=\"1\"/>\n"
+      "<monWait threadIdRef=\"2\" time=\"2.0\" objIdRef=\"5\" threadOwner=\"1\"/>\n"
+      "<monWaited threadIdRef=\"2\" time=\"2.5\" objIdRef=\"5\"/>\n"
+      "<monWait threadIdRef=\"2\" time=\"3.0\" objIdRef=\"5\" threadOwner=\"0\"/>\n"
+      "<monWaited threadIdRef=\"2\" time=\"4.0\" objIdRef=\"5\"/>\n");
+  FaultLog faults;
+  Statistics statistics;
+  auto source = make_event_source(std::move(*memory_byte_source(text)), "in", faults);
+  ASSERT_TRUE((*source)->read(statistics));
+  ASSERT_TRUE(statistics.finish());
+  const ScopeStatistics& all = statistics.by_scope()[0];
+  ASSERT_EQ(all.waited_for.size(), 1u);
+  EXPECT_EQ(all.waited_for.at({2, 1}).total, 500'000'000u);
+  EXPECT_EQ(all.threads.at(2).waiting.total, 1'500'000'000u);
+  EXPECT_THAT(statistics_text(statistics, 5), HasSubstr("0.500000  other for main\n"));
+  EXPECT_THAT(statistics_text(statistics, 5), HasSubstr("WAITING THREAD for OWNER when the wait began\n"));
+}
+
 }  // namespace
 }  // namespace jtrace::trace::io
