@@ -42,6 +42,23 @@ Result<session::TraceOptions> trace_options(const BriefTrace& arguments, const s
   return reader.finish();
 }
 
+// Of classes that are loaded later the trace does not say it.
+bool lacks_probes(const io::Statistics& statistics) {
+  bool lacks = false;
+  for (const io::ScopeStatistics& each : statistics.by_scope()) {
+    if (each.scope == nullptr || !each.scope->probed_methods) continue;
+    if (*each.scope->probed_methods != 0) return false;
+    lacks = true;
+  }
+  return lacks;
+}
+
+void report_end_of_jvm(const session::TraceSummary& summary, pid_t pid) {
+  const std::string jvm = "JVM " + std::to_string(pid);
+  if (summary.target_killed) log_warning(jvm + " " + summary.death);
+  else if (summary.reason == session::EndReason::kTargetEnded) log_info(jvm + " ended before --duration was over");
+}
+
 ExitStatus print(const std::string& input, const std::string& name, const Answer& answer) {
   io::FaultLog faults = warnings(false);
   io::Statistics statistics;
@@ -51,6 +68,9 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   if (!summary) return report(summary.error());
   if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
   note_missing(statistics, *summary, opened->missing);
+  if (lacks_probes(statistics))
+    log_warning(name +
+                ": no method of a class that was loaded has probes: the filters select none that could have them");
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
   return report_input(name, *summary, faults);
@@ -118,6 +138,7 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   ::signal(SIGPIPE, SIG_IGN);
   const auto summary = trace(*process, *options);
   if (!summary) return report(summary.error());
+  report_end_of_jvm(*summary, process->pid());
   if (summary->dropped != 0)
     log_warning(counted(summary->dropped, "event") + " " + was_were(summary->dropped) +
                 " lost: --filter with fewer classes loses none");

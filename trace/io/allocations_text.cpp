@@ -73,6 +73,8 @@ class TextView {
     out_ = std::to_string(rounded(total.bytes)) + " bytes in " + counted(rounded(total.objects), "object");
     if (!view_.type.empty()) out_ += " of " + printable(view_.type);
     out_ += "; " + (note.empty() ? std::string("exact: each object that was recorded") : note) + "\n";
+    if (note.empty() && statistics_.scope->probes_allocations)
+      out_ += "  without those of calls that began before the trace\n";
     out_ += lost_events(statistics_);
     for (const AllocationsBy by : kEach)
       if (is_shown(view_, by)) table(by);
@@ -177,7 +179,7 @@ std::string allocations_text(const Statistics& statistics, const AllocationsView
     if (const ScopeStatistics* chosen = statistics.chosen(process, Family::kAllocations))
       out += TextView(*chosen, view).text();
   if (!out.empty()) return out;
-  out = "no allocations in the trace\n";
+  out = "no allocations in the trace" + recorded_without(statistics, Family::kAllocations) + "\n";
   for (const ScopeStatistics& each : statistics.by_scope())
     for (const std::string& why : unavailable_in(each)) out += "  the JVM does not give " + printable(why) + "\n";
   return out;

@@ -29,7 +29,7 @@ enum class ExceptionEnd : std::uint8_t {
   kSwallowed,   // caught, and neither thrown on nor the cause of, nor suppressed by, another one that was thrown
   kWrapped,     // caught, and thrown on as the cause of another one
   kSuppressed,  // caught, and goes on with another one (Throwable.addSuppressed)
-  kLeft,        // no traced method caught it
+  kLeft,        // no call of the trace caught it: another did, older or without probes, or nobody
   kUnknown,     // events of its thread were lost
 };
 inline constexpr std::size_t kExceptionEnds = 5;

@@ -24,7 +24,7 @@ std::string site_text(const Scope& scope, const ExceptionSite& site) {
 std::string way_text(const Scope& scope, const ExceptionKey& key) {
   std::string text = (key.thrown.line != 0 ? "thrown in " : "thrown in or below ") + site_text(scope, key.thrown);
   switch (key.end) {
-    case ExceptionEnd::kLeft: return text + ", no traced method caught it: last in " + site_text(scope, key.caught);
+    case ExceptionEnd::kLeft: return text + ", no call of the trace caught it: last in " + site_text(scope, key.caught);
     case ExceptionEnd::kUnknown: return text + ", last seen in " + site_text(scope, key.caught);
     default: text += ", caught in " + site_text(scope, key.caught);
   }
@@ -64,6 +64,8 @@ std::string headline(const Exceptions& exceptions) {
   text += " (swallowed: caught, and not thrown on)";
   if (const std::uint64_t unknown = exceptions.ended(ExceptionEnd::kUnknown); unknown != 0)
     text += "; of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
+  if (exceptions.ended(ExceptionEnd::kLeft) != 0)
+    text += "; left: by methods without probes, by calls that began before the trace, or by nobody caught";
   return text;
 }
 
@@ -120,7 +122,7 @@ std::string exceptions_text(const Statistics& statistics, std::size_t rows) {
     if (const ScopeStatistics* chosen = statistics.chosen(process, Family::kExceptions))
       out += exceptions_of(*chosen, rows) + lost_events(*chosen);
   if (!out.empty()) return out;
-  out = "no exceptions in the trace\n";
+  out = "no exceptions in the trace" + recorded_without(statistics, Family::kExceptions) + "\n";
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr) out += lost_events(each);
   return out;

@@ -27,9 +27,14 @@ void note_events(Scope& scope, std::string_view words) {
     exact = exact || word == "allocations";
     if (word == "monContendedEntered") scope.has_blocking_ends = true;
     if (word == "monWaited") scope.has_wait_ends = true;
+    scope.has_calls |= word == "all" || word == "methodEntry" || word == "methodExit" || word == "methods" ||
+                       word == "methodCount" || word == "counts";
+    scope.has_exceptions |= word == "all" || word == "throw" || word == "catch" || word == "exceptions";
   }
   scope.has_events_option = true;
   scope.events_sampled = samples && !exact;
+  scope.has_allocations |= samples || exact;
+  scope.probes_allocations = exact;
 }
 
 void note_short_contentions(Scope& scope, std::string_view text) {
@@ -39,6 +44,14 @@ void note_short_contentions(Scope& scope, std::string_view text) {
   ShortContentions& sum = scope.short_contentions[name];
   sum.count += more->count;
   sum.total += more->total;
+}
+
+// "classes=2,methods=12,...": the last one counts.
+void note_probes(Scope& scope, std::string_view text) {
+  constexpr std::string_view kMethods = "methods=";
+  for (const std::string_view figure : split(text, ','))
+    if (figure.starts_with(kMethods))
+      scope.probed_methods = parse_decimal<std::uint64_t>(figure.substr(kMethods.size()));
 }
 
 // An array of primitives has no class.
@@ -189,6 +202,7 @@ Scope& Scopes::note(const Event& event) {
       if (option.key.view() == kDroppedKey)
         scope.dropped += parse_decimal<std::uint64_t>(option.value.view()).value_or(1);
       if (option.key.view() == "events") note_events(scope, option.value.view());
+      if (option.key.view() == kRewrittenKey) note_probes(scope, option.value.view());
       if (option.key.view() == kUnavailableKey) scope.unavailable.emplace_back(option.value.view());
       if (option.key.view() == "slower-than" && option.value.view() != "0") scope.slower_than = option.value.view();
       if (option.key.view() == "min-contention") scope.min_contention = parse_seconds(option.value.view()).value_or(0);

@@ -53,6 +53,9 @@ struct Scope {
   std::uint64_t dropped = 0;
   // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;
+  bool has_calls = false, has_exceptions = false, has_allocations = false;  // were asked for
+  bool probes_allocations = false;                        // allocations: those of calls that began during the trace
+  std::optional<std::uint64_t> probed_methods;            // jtrace.rewritten: methods of loaded classes with probes
   bool has_blocking_ends = false, has_wait_ends = false;  // monContendedEntered, monWaited were asked for
   std::optional<std::uint64_t> sample_interval;
   std::string slower_than;           // only calls of this time or longer are recorded, in seconds; "": all

@@ -220,7 +220,7 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
     if (each.scope != nullptr && !each.scope->slower_than.empty())
       return "no call that ended took " + recorded_from(each.scope->slower_than) +
              " or more, the shortest time that was recorded\n" + lost_events(each) + rest;
-  out = "no calls in the trace\n";
+  out = "no calls in the trace" + recorded_without(statistics, Family::kCalls) + "\n";
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr) out += lost_events(each);
   return out;

@@ -73,6 +73,25 @@ std::string lost_events(const ScopeStatistics& statistics) {
   return lost == 0 ? "" : counted(lost, "event") + " " + was_were(lost) + " lost while tracing: there were more\n";
 }
 
+std::string recorded_without(const Statistics& statistics, Family family) {
+  bool any = false;
+  for (const ScopeStatistics& each : statistics.by_scope()) {
+    if (each.scope == nullptr) continue;
+    const Scope& scope = *each.scope;
+    const bool asked = family == Family::kCalls        ? scope.has_calls
+                       : family == Family::kExceptions ? scope.has_exceptions
+                                                       : scope.has_allocations;
+    if (asked || !scope.has_events_option) return {};
+    any = true;
+  }
+  if (!any) return {};
+  return std::string(": it was recorded without ") +
+         (family == Family::kCalls        ? "methods"
+          : family == Family::kExceptions ? "exceptions"
+                                          : "objects or allocations") +
+         " (--events)";
+}
+
 Coverage coverage_of(const ScopeStatistics& statistics) {
   Coverage coverage;
   for (const auto& [id, method] : statistics.methods) {

@@ -193,6 +193,10 @@ class Statistics : public EventSink, private CallListener {
   bool finished_ = false;
 };
 
+// ": it was recorded without exceptions", if no producer was asked for events of that kind; "": one was, or one does
+// not say what it was asked for. kCalls, kExceptions or kAllocations.
+std::string recorded_without(const Statistics& statistics, Family family);
+
 // Opens the object of a view of a trace, up to "missing": what was lost while tracing.
 void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input);
 // "17 events were lost while tracing: there were more", with a newline; "": none was. For tables that show some kinds

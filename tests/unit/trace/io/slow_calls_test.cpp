@@ -194,6 +194,16 @@ TEST_F(SlowTrace, NoCallOfARecordedTimeIsNoAllClear) {
   EXPECT_THAT(json::parse(slow_json(statistics_, "x", limits))["notListed"], HasSubstr("or had not ended"));
 }
 
+TEST_F(SlowTrace, SaysWhatTheTraceWasNotRecordedWith) {
+  EXPECT_EQ(slow_text(statistics_, {}), "no calls in the trace\n") << "it does not say what was asked for";
+  write(Option{.key = "events", .value = "gcStart,throw,catch", .traceIdRef = "t"});
+  EXPECT_TRUE(statistics_.finish());
+  EXPECT_EQ(slow_text(statistics_, {}), "no calls in the trace: it was recorded without methods (--events)\n");
+  EXPECT_EQ(recorded_without(statistics_, Family::kExceptions), "");
+  EXPECT_EQ(recorded_without(statistics_, Family::kAllocations),
+            ": it was recorded without objects or allocations (--events)");
+}
+
 TEST_F(SlowTrace, TextOfTheTargetHasNoControlCharacters) {
   define(1, "a\x1b[2Jb");
   const std::vector<Value> values = {{.type = "STRING", .value = "x\ny"}};
