@@ -13,6 +13,7 @@
 #include "coreinspect/tools/snapshot_events.h"
 #include "diagnose/bundle_file.h"
 #include "session/document/trace_identity.h"
+#include "target/elf_image.h"
 #include "target/jvm_discovery.h"
 #include "trace/file_sink.h"
 #include "trace/xml_writer.h"
@@ -24,6 +25,19 @@ bool is_file_name(const std::string& text) {
   return !number && ::access(text.c_str(), F_OK) == 0;
 }
 
+namespace {
+
+// Of a core that has what was read so far, a wrong libjvm.so is not noticed.
+void note_unused(const target::Target& target, const std::string& libjvm) {
+  const std::string& own = target.libjvm().build_id();
+  const auto given = target::ElfImage::open(libjvm);
+  if (!given || own.empty() || given->build_id() == own) return;
+  log_info("--libjvm " + libjvm + " is not used: its build id is " +
+           (given->build_id().empty() ? "absent" : given->build_id()) + ", the core has " + own);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments) {
   std::unique_ptr<target::Target> target;
   if (is_file_name(arguments.target)) {
@@ -32,7 +46,10 @@ Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectAr
     JTRACE_ASSIGN_OR_RETURN(auto process, open_selected(arguments.target));
     JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_process(std::move(process)));
   }
-  return coreinspect::Inspection::open(std::move(target));
+  auto inspection = coreinspect::Inspection::open(std::move(target));
+  if (inspection && (*inspection)->target().core() && !arguments.files.libjvm.empty())
+    note_unused((*inspection)->target(), arguments.files.libjvm);
+  return inspection;
 }
 
 Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& path) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "target/elf_image.h"
 #include "target/jvm_discovery.h"
 
 namespace jtrace::target {
@@ -75,6 +76,16 @@ std::string some_files(const std::vector<Mapping>& mappings) {
   return text.empty() ? "none" : text;
 }
 
+// A name that is mistyped would be believed where the core has all that is read.
+Result<> check_given(const CoreFileOptions& options) {
+  if (!options.sysroot.empty())
+    if (const auto folder = open_file(options.sysroot, O_PATH | O_DIRECTORY); !folder)
+      return fail(folder.error().with_context("--sysroot"));
+  if (!options.libjvm.empty())
+    if (const auto image = ElfImage::open(options.libjvm); !image) return fail(image.error().with_context("--libjvm"));
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Target>> Target::open_process(Process process, PageSet* record) {
@@ -89,6 +100,7 @@ Result<std::unique_ptr<Target>> Target::open_process(Process process, PageSet* r
 }
 
 Result<std::unique_ptr<Target>> Target::open_core(const std::string& path, const CoreFileOptions& options) {
+  JTRACE_RETURN_IF_ERROR(check_given(options));
   JTRACE_ASSIGN_OR_RETURN(auto core, CoreFile::open(path));
   return of_core(std::move(core), options);
 }
