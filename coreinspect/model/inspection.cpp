@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "coreinspect/model/core_death.h"
+
 namespace jtrace::coreinspect {
 
 namespace {
@@ -48,7 +50,9 @@ bool Inspection::collects_now() const {
 
 std::vector<std::string> Inspection::missing() const {
   auto lines = target_->missing();
-  if (died_in_gc_) lines.push_back("the JVM died inside a collection: objects may be only partly moved");
+  if (died_in_gc_)
+    lines.push_back(std::string(died_by_signal(*target_->core()) ? "the JVM died" : "the core was taken") +
+                    " inside a collection: objects may be only partly moved");
   return lines;
 }
 

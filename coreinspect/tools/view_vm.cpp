@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "coreinspect/model/core_death.h"
 #include "coreinspect/tools/counters.h"
 #include "coreinspect/tools/properties.h"
 #include "coreinspect/tools/secrets.h"
@@ -72,7 +73,9 @@ void add_crash(const Inspection& inspection, Facts& facts) {
   }
   if (core->threads().empty()) return;
   const target::ThreadRegisters& first = core->threads().front();
-  facts.add("crashedThread", "crashed thread (native id)", first.tid);
+  // The keys of the JSON are the same: `signal` tells whether it crashed.
+  facts.add("crashedThread",
+            died_by_signal(*core) ? "crashed thread (native id)" : "first thread of the core (native id)", first.tid);
   facts.add("pc", "its pc", hex(first.registers.pc()));
   if (const auto crash = first_signal(inspection, first.registers)) {
     facts.add("crashSignal", "crashed by", signal_name(crash->si_signo));
@@ -140,7 +143,9 @@ Result<ViewResult> view_info(Inspection& inspection, const ViewOptions& options)
   if (const auto* memory = target.core_memory()) {
     facts.add("bytesFromFiles", "memory taken from files, not from the core", memory->bytes_from_files(), " bytes");
   }
-  if (target.core()) facts.add("diedInGc", "died inside a collection", inspection.died_in_gc() ? "yes" : "no");
+  if (target.core())
+    facts.add("diedInGc", died_by_signal(*target.core()) ? "died inside a collection" : "taken inside a collection",
+              inspection.died_in_gc() ? "yes" : "no");
   facts.add("readable", "objects can be read", inspection.healthy() ? "yes" : "no");
   facts.end();
   result.missing = target.missing();
