@@ -130,8 +130,11 @@ std::uint64_t Process::start_ticks() const {
 }
 
 Result<std::vector<Mapping>> Process::maps() const {
-  JTRACE_ASSIGN_OR_RETURN(const std::string text, read_proc("maps"));
-  return parse_memory_map(text);
+  const auto text = read_proc("maps");
+  if (!text && exit_status(text.error()) == ExitStatus::kPermission)
+    return fail(text.error().with_help("run as its user, as root or with CAP_SYS_PTRACE"));
+  if (!text) return fail(text.error());
+  return parse_memory_map(*text);
 }
 
 Result<std::vector<MountEntry>> Process::mounts() const {
