@@ -324,7 +324,7 @@ void add_profile_command(CLI::App& app, ExitStatus& status) {
       ->check(CLI::Range(0.01, 1e6));
   command->add_option("--duration", arguments->duration, "stop after this time (30s, 5m); without it at Ctrl-C")
       ->type_name("TIME")
-      ->check(is_time());
+      ->check(is_time({.least = std::chrono::milliseconds(1)}));
   command->add_option("--rotate", arguments->rotate, "begin a new file at this interval; its time stands in its name")
       ->type_name("TIME")
       ->check(is_time());
