@@ -1,6 +1,7 @@
 #include "perfdata/counter_source.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -43,7 +44,8 @@ Result<std::vector<target::Mapping>> maps_of(const target::Process& process) {
   if (mappings || exit_status(mappings.error()) != ExitStatus::kPermission) return mappings;
   const Error error = mappings.error().with_context("process " + std::to_string(process.pid()) + " (" + process.comm() +
                                                     ") is of user " + std::to_string(process.uid()));
-  return fail(error.with_help("run as that user, as root or with CAP_SYS_PTRACE"));
+  return fail(error.with_help(::geteuid() == 0 ? "run with CAP_SYS_PTRACE, which root lacks here"
+                                               : "run as that user, as root or with CAP_SYS_PTRACE"));
 }
 
 bool keeps_them_private(const target::Process& process) {
