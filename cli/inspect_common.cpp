@@ -41,7 +41,11 @@ void note_unused(const target::Target& target, const std::string& libjvm) {
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments) {
   std::unique_ptr<target::Target> target;
   if (is_file_name(arguments.target)) {
-    JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_core(arguments.target, arguments.files));
+    auto core = target::Target::open_core(arguments.target, arguments.files);
+    if (!core && core.error().help.empty() && core.error().text == "this is not an ELF core")
+      return fail(core.error().with_help(
+          "a file is a core; inspect and heap take a heap dump too, inspect and diagnose a bundle"));
+    JTRACE_ASSIGN_OR_RETURN(target, std::move(core));
   } else {
     JTRACE_ASSIGN_OR_RETURN(auto process, open_selected(arguments.target));
     JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_process(std::move(process)));
