@@ -8,6 +8,8 @@
 namespace jtrace::coreinspect {
 namespace {
 
+constexpr int kDeepest = 1000;  // superclasses: more are a damaged dump
+
 ClassChoice those(const ObjectGraph& graph, const std::function<bool(const std::string&)>& is_wanted) {
   ClassChoice choice{.is_chosen = std::vector<char>(graph.classes().size(), 0), .names = {}};
   std::set<std::string> names;
@@ -26,7 +28,9 @@ void add_subclasses(const ObjectGraph& graph, ClassChoice& choice) {
   const std::vector<char> chosen = choice.is_chosen;
   for (std::uint32_t i = 0; i < chosen.size(); ++i) {
     std::uint32_t above = graph.superclass(i);
-    while (above != kNoObject && chosen[above] == 0) above = graph.superclass(above);
+    for (int depth = 0; depth < kDeepest && above != kNoObject && chosen[above] == 0; ++depth)
+      above = graph.superclass(above);
+    if (above != kNoObject && chosen[above] == 0) continue;  // a circle
     if (above == kNoObject || choice.is_chosen[i] != 0) continue;
     choice.is_chosen[i] = 1;
     choice.has_subclasses = true;

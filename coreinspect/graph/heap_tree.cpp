@@ -81,17 +81,27 @@ std::vector<ClassRetained> HeapTree::by_class() const {
   return sums;
 }
 
-ShortestPaths::ShortestPaths(const ObjectGraph& graph) : graph_(graph), from_(graph.size(), kNoObject) {
-  std::vector<std::uint32_t> now, next;
-  for (const std::uint32_t root : graph.roots()) {
-    from_[root] = root;
-    now.push_back(root);
-  }
+ShortestPaths::ShortestPaths(const ObjectGraph& graph, Order order) : graph_(graph), from_(graph.size(), kNoObject) {
+  std::vector<std::uint32_t> roots(graph.roots().begin(), graph.roots().end());
+  for (const std::uint32_t root : roots) from_[root] = root;
+  search(std::move(roots), order);
+  if (order == Order::kShortest) return;
+  // What only frames hold: from the threads that were reached.
+  std::vector<std::uint32_t> now;
+  for (std::uint32_t object = 0; object < graph.size(); ++object)
+    if (from_[object] != kNoObject && !graph.is_class(object) && graph.classes()[graph.class_of(object)].is_thread)
+      now.push_back(object);
+  search(std::move(now), Order::kShortest);
+}
+
+void ShortestPaths::search(std::vector<std::uint32_t> now, Order order) {
+  std::vector<std::uint32_t> next;
   for (; !now.empty(); now.swap(next), next.clear())
     for (const std::uint32_t object : now)
-      for (std::uint32_t i = 0, count = graph.edges(object); i < count; ++i) {
-        const std::uint32_t target = graph.edge(object, i);
+      for (std::uint32_t i = 0, count = graph_.edges(object); i < count; ++i) {
+        const std::uint32_t target = graph_.edge(object, i);
         if (target == kNoObject || from_[target] != kNoObject) continue;
+        if (order == Order::kLocalsLast && graph_.is_local_edge(object, i)) continue;
         from_[target] = object;
         next.push_back(target);
       }

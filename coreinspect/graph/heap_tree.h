@@ -51,20 +51,25 @@ class HeapTree {
   std::array<ClassRetained, kStrengths> by_strength_{};
 };
 
-// The shortest paths from the roots to objects, found by one breadth-first search.
+// The shortest paths from the roots to objects, found by a breadth-first search.
 class ShortestPaths {
  public:
   struct Step {
     std::uint32_t object = 0;
     std::string edge;  // the edge from the previous step; "" for the root
   };
-  explicit ShortestPaths(const ObjectGraph& graph);
+  // kLocalsLast: a path that does not begin in a frame of a thread goes before one that does, however long it is. So
+  // the table of a static map is held by the map, though a put() that is running has it in a local variable.
+  enum class Order { kShortest, kLocalsLast };
+  explicit ShortestPaths(const ObjectGraph& graph, Order order = Order::kShortest);
   // The previous object on its path: itself for a root, kNoObject for garbage.
   std::uint32_t before(std::uint32_t object) const { return from_[object]; }
   // The path from a root to the object; empty for garbage.
   std::vector<Step> to(std::uint32_t object) const;
 
  private:
+  void search(std::vector<std::uint32_t> now, Order order);
+
   const ObjectGraph& graph_;
   std::vector<std::uint32_t> from_;  // by object: itself for a root, kNoObject for garbage
 };

@@ -82,9 +82,19 @@ class Accumulations {
     if (!graph_.is_class(object) && search_.fields.is_a(graph_.class_of(object), "java.lang.ClassLoader")) return false;
     return tree_.dominated(object).size() >= search_.limits.entries;
   }
-  // The collection that an array or a node is part of.
+  // The collection that an array or a node is part of: it keeps it alone, or a frame that works on the collection has
+  // the array too.
   std::uint32_t container_of(std::uint32_t object) const {
-    for (std::uint32_t at = object; at != kNoObject && !graph_.is_class(at); at = tree_.dominator(at)) {
+    const std::uint32_t alone = container_of(object, [&](std::uint32_t at) { return tree_.dominator(at); });
+    if (alone != object) return alone;
+    return container_of(object, [&](std::uint32_t at) {
+      const std::uint32_t before = search_.paths.before(at);
+      return before == at ? kNoObject : before;
+    });
+  }
+  template <class Above>
+  std::uint32_t container_of(std::uint32_t object, const Above& above) const {
+    for (std::uint32_t at = object; at != kNoObject && !graph_.is_class(at); at = above(at)) {
       const std::string& name = graph_.classes()[graph_.class_of(at)].name;
       if (is_inner(name) || is_array_name(name)) continue;
       return at != object && name.starts_with("java.util.") ? at : object;
@@ -165,7 +175,9 @@ void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& 
   const std::uint32_t container = container_of(object);
   const std::string name = graph_.name(container);
   const auto state = search_.collections.read(container);
-  LeakSuspect suspect{.kind = "accumulation", .object = container, .retained = tree_.retained(container)};
+  LeakSuspect suspect{.kind = "accumulation",
+                      .object = container,
+                      .retained = std::max(tree_.retained(container), tree_.retained(object))};
   auto& suspects = search_.report.suspects;
   // A container has several parts, a queue's references are a list.
   if (std::any_of(suspects.begin(), suspects.end(), [&](const LeakSuspect& each) {

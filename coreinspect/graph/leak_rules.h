@@ -17,7 +17,7 @@ struct LeakSearch {
         much(with.of(of.reachable())),
         fields(graph),
         collections(graph),
-        paths(graph),
+        paths(graph, ShortestPaths::Order::kLocalsLast),
         held(graph, paths) {}
 
   const HeapTree& tree;

@@ -247,6 +247,11 @@ ObjectGraph::Edge ObjectGraph::raw_edge(std::uint32_t object, std::uint32_t i) c
   return edge_to(file_.id(record.body + reference.offset), reference.referent ? its.strength : Strength::kStrong);
 }
 
+bool ObjectGraph::is_local_edge(std::uint32_t object, std::uint32_t i) const {
+  if (is_class(object) || !classes_[class_of_[object]].is_thread) return false;
+  return i >= edges(object) - locals(object).size();
+}
+
 std::string ObjectGraph::edge_name(std::uint32_t object, std::uint32_t i) const {
   if (is_class(object)) {
     constexpr std::array<std::string_view, kOwnEdges> own = {"<super>", "<loader>", "<signers>", "<protection domain>"};

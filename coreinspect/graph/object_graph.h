@@ -83,6 +83,8 @@ class ObjectGraph {
     return strength_[found.target] == with ? found.target : kNoObject;
   }
   std::string edge_name(std::uint32_t object, std::uint32_t i) const;  // ".next", "[17]", "<class>", "static LOCK"
+  // Whether it is "<local>": what a frame or a JNI local of a thread holds.
+  bool is_local_edge(std::uint32_t object, std::uint32_t i) const;
 
   // kNoObject if there is none.
   std::uint32_t find(std::uint64_t address) const { return index_.find(address); }

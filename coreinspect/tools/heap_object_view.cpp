@@ -30,9 +30,9 @@ struct ShownObject {
   std::uint64_t left_out = 0;  // elements
 };
 
-class ObjectReader {
+class ShownObjectReader {
  public:
-  ObjectReader(Inspection& inspection, const ViewOptions& options)
+  ShownObjectReader(Inspection& inspection, const ViewOptions& options)
       : inspection_(inspection),
         options_(options),
         mask_(options.show_secrets),
@@ -168,7 +168,7 @@ Result<ViewResult> view_object(Inspection& inspection, const ViewOptions& option
     return fail(ErrorCategory::kUsage,
                 "not an address: " + (options.arguments.empty() ? "" : options.arguments.front()),
                 "hexadecimal, with or without 0x");
-  ObjectReader reader(inspection, options);
+  ShownObjectReader reader(inspection, options);
   ViewResult result;
   JsonWriter json(result.out);
   std::deque<std::pair<Address, int>> open{{*first, 0}};

@@ -82,5 +82,18 @@ TEST_F(Referrers, ClassesAreFoundByNameThenByPartOfIt) {
   EXPECT_EQ(none.error().help, "did you mean shop.Pair?");
 }
 
+// A damaged dump: each of two classes is the superclass of the other.
+TEST(ClassChoices, EndWhereSuperclassesAreACircle) {
+  HprofBuilder heap;
+  heap.add_class(0x100, "A", 0x200, {});
+  heap.add_class(0x200, "B", 0x100, {});
+  heap.add_class(0x300, "C", 0, {});
+  heap.add_root(0x100);
+  const std::string dump = heap.dump();
+  const auto graph =
+      test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(dump), "dump")), HeapShape{}));
+  EXPECT_FALSE(test::must(choose_classes(*graph, "C", true)).has_subclasses);
+}
+
 }  // namespace
 }  // namespace jtrace::coreinspect

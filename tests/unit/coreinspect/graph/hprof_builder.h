@@ -87,6 +87,19 @@ class HprofBuilder {
     segment_.sub(HprofSub::kRootUnknown);
     segment_.id(id);
   }
+  // The thread itself, with this serial number, and an object that one of its frames holds.
+  void add_thread(std::uint64_t id, std::uint32_t serial) {
+    segment_.sub(HprofSub::kRootThreadObject);
+    segment_.id(id);
+    segment_.u4(serial);
+    segment_.u4(0);
+  }
+  void add_local(std::uint64_t id, std::uint32_t serial) {
+    segment_.sub(HprofSub::kRootJavaFrame);
+    segment_.id(id);
+    segment_.u4(serial);
+    segment_.u4(0);
+  }
   HprofBuffer& segment() { return segment_; }
   std::uint64_t text(std::string_view text) { return writer_.text(text); }
   void record(HprofTag tag, const HprofBuffer& body) { (void)writer_.record(tag, body.text()); }

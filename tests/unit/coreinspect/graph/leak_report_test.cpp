@@ -75,6 +75,28 @@ TEST(Leaks, AnArrayOfManyIsAnAccumulation) {
   EXPECT_THAT(suspect.evidence, Contains("20 Item among them keep 2720 bytes"));
 }
 
+// A put() that is running has the table in a local variable.
+TEST(Leaks, AStaticFieldIsNamedBeforeALocalVariable) {
+  for (const bool has_static : {true, false}) {
+    Heap heap(has_static ? kFirst : 0);
+    heap.add_class(0x1500, "java/lang/Thread", kObject, {"name"});
+    heap.add_class(0x1600, "java/util/ArrayList", kObject, {"elementData"}, {.ints = {"size"}});
+    std::vector<std::uint64_t> items;
+    for (std::size_t i = 0; i < 20; ++i) items.push_back(heap.item(100));
+    heap.add_instance(kFirst, 0x1600, {kFirst + 0x100}, {20});
+    heap.add_array(kFirst + 0x100, kArray, items);
+    heap.add_instance(kFirst + 0x200, 0x1500, {0});
+    heap.add_thread(kFirst + 0x200, 1);
+    heap.add_local(kFirst + 0x100, 1);
+    const auto report = report_of(heap.dump());
+    ASSERT_THAT(kinds(report), ::testing::ElementsAre("accumulation"));
+    EXPECT_THAT(report.suspects.front().sentence,
+                HasSubstr(has_static ? "one java.util.ArrayList with 20 entries, held by static App.KEPT, keeps "
+                                     : "held by a local variable of thread"));
+    EXPECT_GT(report.suspects.front().retained, 20u * 100u);
+  }
+}
+
 TEST(Leaks, WhatKeepsOneByteLessThanMuchIsNone) {
   const std::string dump = list_of(20, 100);
   const std::uint64_t retained = 16u + 20 * 4 + 20 * (16 + 120);
