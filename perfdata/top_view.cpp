@@ -116,7 +116,6 @@ void TopView::note_pauses(Line& line, const Snapshot& now) {
   const bool is_first = line.tracker.seen() == 0;
   for (const GcPause& pause : line.tracker.observe(now)) {
     line.longest = std::max(line.longest, static_cast<double>(pause.exit - pause.entry) / ticks);
-    line.used_after = line.heap_used;
     line.cause = pause.cause;
     line.kind = pause.kind;
   }
@@ -129,11 +128,10 @@ void TopView::note_pauses(Line& line, const Snapshot& now) {
 std::string TopView::pauses_of(const Line& line) const {
   char numbers[200];
   const auto missed = static_cast<long long>(line.tracker.missed());
-  std::snprintf(numbers, sizeof numbers, "%8d %5s %5s %8.0f %7s %9s %7lld %6s ", static_cast<int>(line.pid),
+  std::snprintf(numbers, sizeof numbers, "%8d %5s %5s %8.0f %7s %9s %7lld ", static_cast<int>(line.pid),
                 short_size(line.heap_used).c_str(), line.heap_max > 0 ? short_size(line.heap_max).c_str() : "-",
                 line.pauses, line.has_rates ? percent(line.gc_rate / 100).c_str() : "-",
-                line.tracker.seen() == 0 ? "-" : millis(line.longest).c_str(), missed,
-                line.used_after < 0 ? "-" : short_size(line.used_after).c_str());
+                line.tracker.seen() == 0 ? "-" : millis(line.longest).c_str(), missed);
   std::string name = line.kind + (line.kind.empty() || line.cause.empty() ? "" : ", ") + line.cause;
   std::string printed;
   append_one_line(printed, name.empty() ? (line.pauses > 0 ? "?" : "-") : name);
@@ -169,14 +167,13 @@ std::vector<std::string> TopView::lines(TopOrder order, std::size_t rows, std::s
     }
     return a->pid < b->pid;
   });
-  std::string head = "hsperf top: " + std::to_string(sorted.size()) + " JVMs";
+  std::string head = "hsperf top: " + counted(sorted.size(), "JVM");
   if (refused_ != 0) head += ", " + std::to_string(refused_) + " cannot be read";
   head += "   sort: h heap, g gc, t threads, p pid, n name   c causes   q quits";
   std::vector<std::string> text = {head};
   const bool pauses = shown == TopColumns::kPauses;
-  text.push_back(
-      pauses ? "     PID  HEAP   MAX   PAUSES    GC/s   LONGEST  MISSED  AFTER LAST PAUSE                     MAIN"
-             : "     PID  HEAP   MAX     % heap              GC%   GC/s pauses            THR   UP MAIN");
+  text.push_back(pauses ? "     PID  HEAP   MAX   PAUSES    GC/s   LONGEST  MISSED LAST PAUSE                     MAIN"
+                        : "     PID  HEAP   MAX     % heap              GC%   GC/s pauses            THR   UP MAIN");
   for (const Line* line : sorted) text.push_back(pauses ? pauses_of(*line) : text_of(*line));
   if (rows != 0 && text.size() > rows) text.resize(rows);
   if (columns != 0)

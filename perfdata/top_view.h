@@ -44,7 +44,6 @@ class TopView {
     GcTracker tracker;
     double pauses = 0;        // since the JVM began
     double longest = 0;       // s, of those that were seen
-    double used_after = -1;   // bytes, after the last one that was seen
     std::string cause, kind;  // of the last one; "": not known
   };
   void note_pauses(Line& line, const Snapshot& now);
