@@ -28,11 +28,11 @@ Lane lane_of_jvm(const OpenTarget& open, const CollectOptions& options) {
           {"safepoint, first look", kOfSafepoint, safepoint},
           {"direct buffers", kOfThreads, step_of(jvm, &JvmCollector::look_at_direct_memory)},
           {"limits and code", kOfThreads, step_of(jvm, &JvmCollector::look_at_limits)},
-          {"mutexes", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_mutexes)},
           {"threads, second look", kOfThreads, look, options.interval},
           {"busy threads", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_busy_threads)},
           {"threads, third look", kOfThreads, look, 2 * options.interval},
-          {"safepoint, second look", kOfSafepoint, safepoint}};
+          {"safepoint, second look", kOfSafepoint, safepoint},
+          {"mutexes", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_mutexes)}};
 }
 
 // Two looks at the beginning and at the end: the rules compare them.

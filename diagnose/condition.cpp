@@ -59,8 +59,7 @@ Result<std::optional<std::string>> Condition::rss_holds() const {
 Result<std::optional<std::string>> Condition::group_holds() const {
   JTRACE_ASSIGN_OR_RETURN(const auto group, target::read_group_memory(process_));
   if (!group.limit || *group.limit == 0) return std::nullopt;
-  const std::uint64_t used = group.used > group.inactive_file ? group.used - group.inactive_file : 0;
-  const double share = static_cast<double>(used) / static_cast<double>(*group.limit);
+  const double share = static_cast<double>(group.kept()) / static_cast<double>(*group.limit);
   if (share <= threshold_->share) return std::nullopt;
   return text_ + ": " + percent(share) + " of " + mib(static_cast<double>(*group.limit));
 }

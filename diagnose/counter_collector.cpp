@@ -18,6 +18,7 @@ Result<Publish> CounterCollector::look() {
   fact.metaspace_used = value("metaspace.used");
   fact.metaspace_committed = value("metaspace.capacity");
   fact.class_space_used = value("classspace.used");
+  fact.collections = value("gc.count");
   fact.uptime = value("uptime");
   return [fact](Collected& collected) { collected.facts.counters.push_back(fact); };
 }

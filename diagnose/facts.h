@@ -122,14 +122,18 @@ struct CounterFact {
   std::optional<double> gc_seconds, full_collections;                           // since the JVM began
   std::optional<double> old_used, old_max;                                      // bytes; used as of the last collection
   std::optional<double> metaspace_used, metaspace_committed, class_space_used;  // bytes
-  std::optional<double> uptime;                                                 // seconds
+  std::optional<double> collections;  // of all collectors, since the JVM began
+  std::optional<double> uptime;       // seconds
 };
 
 // A thread in the kernel's state D: it waits for a device or a file system, and no signal wakes it.
 struct KernelWaitFact {
   pid_t tid = 0;
-  std::string name, place;  // place: the kernel's function (wchan); "" if it is not told
-  bool operator==(const KernelWaitFact& other) const { return tid == other.tid && place == other.place; }
+  std::string name, place;     // place: the kernel's function (wchan); "" if it is not told
+  std::uint64_t switches = 0;  // the same number later: it has not run since
+  bool operator==(const KernelWaitFact& other) const {
+    return tid == other.tid && place == other.place && switches == other.switches;
+  }
 };
 
 // The control groups of the process at one moment.
@@ -159,7 +163,7 @@ struct DiskFact {
 // Sockets whose peer has closed the connection, and the process has not (CLOSE_WAIT), at one moment.
 struct SocketFact {
   std::uint64_t unclosed = 0;
-  std::string peer;  // the most frequent one: "10.0.0.7:443"
+  std::string peer;  // the address with most of them: "10.0.0.7"
   std::uint64_t of_peer = 0;
 };
 

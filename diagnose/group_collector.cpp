@@ -73,17 +73,10 @@ void read_tasks(const target::Process& process, GroupFact& fact) {
 void read_memory(const target::Process& process, GroupFact& fact) {
   const auto memory = target::read_group_memory(process);
   if (!memory || !memory->limit) return;
-  fact.memory_used = memory->used > memory->inactive_file ? memory->used - memory->inactive_file : 0;
+  fact.memory_used = memory->kept();
   fact.memory_limit = memory->limit;
   fact.memory_folder = memory->limit_folder;
-  const std::string file =
-      memory->limit_folder + (memory->group.version == 1 ? "/memory.oom_control" : "/memory.events");
-  for (const GroupView& view : target::group_views(process, "memory")) {
-    const auto text = view.read(file);
-    if (!text) continue;
-    fact.killed = value_of(*text, "oom_kill").value_or(0);
-    return;
-  }
+  fact.killed = memory->killed;
 }
 
 }  // namespace

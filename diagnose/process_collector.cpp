@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "coreinspect/tools/futex_waits.h"
 #include "diagnose/collectors.h"
 #include "target/standstill.h"
 
@@ -50,11 +51,10 @@ std::optional<std::uint64_t> count_of_files(const target::Process& process) {
 }
 
 // Threads in state D at this moment.
-std::vector<KernelWaitFact> waits_of(const target::Process& process) {
+Result<std::vector<KernelWaitFact>> waits_of(const target::Process& process) {
   std::vector<KernelWaitFact> waits;
-  const auto threads = process.threads();
-  if (!threads) return waits;
-  for (const pid_t tid : *threads) {
+  JTRACE_ASSIGN_OR_RETURN(const std::vector<pid_t> threads, process.threads());
+  for (const pid_t tid : threads) {
     const std::string folder = "task/" + std::to_string(tid) + "/";
     const auto stat = process.read_proc(folder + "stat");
     if (!stat || target::parse_state(*stat) != 'D') continue;
@@ -62,6 +62,8 @@ std::vector<KernelWaitFact> waits_of(const target::Process& process) {
     if (const auto name = process.read_proc(folder + "comm")) wait.name = trimmed(*name);
     if (const auto place = process.read_proc(folder + "wchan"); place && trimmed(*place) != "0")
       wait.place = trimmed(*place);
+    if (const auto status = process.read_proc(folder + "status"))
+      wait.switches = coreinspect::count_of_switches(*status);
     waits.push_back(std::move(wait));
   }
   return waits;
@@ -85,7 +87,7 @@ Result<Publish> ProcessCollector::look() {
   JTRACE_ASSIGN_OR_RETURN(const target::ProcessStatus status, status_of(*process_));
   ProcessFact fact{.ns = monotonic_ns(), .state = status.state, .tracer = name_of_tracer(status.tracer)};
   fact.files = count_of_files(*process_);
-  fact.waits = waits_of(*process_);
+  JTRACE_ASSIGN_OR_RETURN(fact.waits, waits_of(*process_));
   if (const auto limits = process_->read_proc("limits")) fact.files_limit = soft_limit(*limits, "Max open files");
   return [fact](Collected& collected) { collected.facts.process.push_back(fact); };
 }

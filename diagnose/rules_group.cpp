@@ -32,9 +32,8 @@ void judge_cpu(const Facts& facts, const GroupFact::Cpu& before, const GroupFact
   const double elapsed = static_cast<double>(facts.groups.back().ns - facts.groups.front().ns) / 1e9;
   found.push_back({.rule = "throttled",
                    .sentence = "The control group takes the processors away: in " +
-                               percent(share_of(throttled, periods)) +
-                               " of the periods the process had used its share of " + processors(now.processors) +
-                               " before the period was over.",
+                               percent(share_of(throttled, periods)) + " of the periods its share of " +
+                               processors(now.processors) + " was used up before the period was over.",
                    .evidence = {std::to_string(throttled) + " of " + std::to_string(periods) +
                                 " periods throttled in " + seconds(elapsed) + ", cpu.stat of " + printable(now.folder)},
                    .confidence = Confidence::kCertain,
@@ -58,8 +57,8 @@ void find_full_group(const Facts& facts, std::vector<Finding>& found) {
                   .sentence = "The control group is nearly out of memory: " +
                               percent(share_of(*now.memory_used, *now.memory_limit)) + " of " + mib(*now.memory_limit) +
                               " are in use; at the limit the kernel ends the process.",
-                  .evidence = {mib(*now.memory_used) + " without page cache that can be reclaimed, of " +
-                               printable(now.memory_folder) + ", so at 2 looks"},
+                  .evidence = {mib(*now.memory_used) + " without page cache, of " + printable(now.memory_folder) +
+                               ", so at 2 looks"},
                   .confidence = Confidence::kCertain,
                   .next = "jtrace inspect " + facts.target + " memory"};
   if (now.killed > 0)

@@ -1,4 +1,6 @@
 // Rules about memory.
+#include <algorithm>
+
 #include "base/strings.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
@@ -20,7 +22,7 @@ void find_full_heap(const Facts& facts, std::vector<Finding>& found) {
       !now.old_max || *now.old_max <= 0 || now.ns <= before.ns)
     return;
   const double elapsed = static_cast<double>(now.ns - before.ns) / 1e9;
-  const double share = (*now.gc_seconds - *before.gc_seconds) / elapsed;
+  const double share = std::min(1.0, (*now.gc_seconds - *before.gc_seconds) / elapsed);
   const double full = *now.full_collections - *before.full_collections;
   const double used = *now.old_used / *now.old_max;
   if (share < kMostOfTime || full < kCollections || used < kNear) return;

@@ -35,6 +35,7 @@ std::vector<MutexFact::Waiter> still_waiting(const MutexFact& before, const Mute
 }
 
 void judge(const Facts& facts, const MutexFact& before, const MutexFact& now, std::vector<Finding>& found) {
+  if (now.owner == "VM Thread") return;  // a VM operation, which other rules judge by its length
   const auto waiters = still_waiting(before, now);
   for (const Circle& circle : facts.mutexes.back().circles)
     if (tids_of(circle).contains(now.owner_tid)) return;  // the deadlock has been said
@@ -58,11 +59,14 @@ void find_native_deadlocks(const Facts& facts, std::vector<Finding>& found) {
   if (facts.mutexes.empty()) return;
   for (const Circle& circle : facts.mutexes.back().circles) {
     if (facts.live && !has_circle(facts.mutexes.front(), circle)) continue;
-    Finding finding{.rule = "native-deadlock",
-                    .sentence = "Deadlock below Java: " + std::to_string(circle.size()) +
-                                " threads wait for each other's mutexes in a circle, and none of them can go on.",
-                    .confidence = Confidence::kCertain,
-                    .next = "jtrace inspect " + facts.target + " mutexes"};
+    Finding finding{
+        .rule = "native-deadlock",
+        .sentence = circle.size() == 1
+                        ? "Deadlock below Java: a thread waits for a mutex that it has itself."
+                        : "Deadlock below Java: " + std::to_string(circle.size()) +
+                              " threads wait for each other's mutexes in a circle, and none of them can go on.",
+        .confidence = Confidence::kCertain,
+        .next = "jtrace inspect " + facts.target + " mutexes"};
     for (std::size_t i = 0; i < circle.size(); ++i) {
       const MutexFact::Waiter& next = circle[(i + 1) % circle.size()];
       finding.evidence.push_back(name_of(circle[i].name, circle[i].tid) + " waits for a mutex of " +

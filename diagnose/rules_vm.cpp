@@ -61,7 +61,7 @@ void find_full_code(const Facts& facts, std::vector<Finding>& found) {
   if (!limits.compiler_off && share < kFullCode) return;
   found.push_back({.rule = "code-cache",
                    .sentence = limits.compiler_off
-                                   ? "The JVM has stopped to compile: what is not compiled yet stays slow."
+                                   ? "The JVM has stopped compiling: what is not compiled yet stays slow."
                                    : "The code cache is nearly full: methods are thrown out, or not compiled.",
                    .evidence = {mib(limits.code_used) + " of " + mib(limits.code_size) + " are in use (" +
                                 percent(share) + ", -XX:ReservedCodeCacheSize)" +
@@ -72,22 +72,26 @@ void find_full_code(const Facts& facts, std::vector<Finding>& found) {
 
 void find_much_collecting(const Facts& facts, std::vector<Finding>& found) {
   constexpr double kMuch = 0.25;   // of the time
+  constexpr double kSeveral = 3;   // collections
   constexpr double kYoung = 20.0;  // seconds: a JVM that starts may collect often
   if (facts.counters.size() < 2) return;
   const CounterFact& before = facts.counters.front();
   const CounterFact& now = facts.counters.back();
   if (!before.gc_seconds || !now.gc_seconds || now.ns <= before.ns || now.uptime.value_or(0) < kYoung) return;
   const double elapsed = static_cast<double>(now.ns - before.ns) / 1e9;
-  const double share = (*now.gc_seconds - *before.gc_seconds) / elapsed;
+  // The time of a pause is added when it ends: a single one may be a wanted one, or have begun before the first look.
+  if (now.collections.value_or(0) < before.collections.value_or(0) + kSeveral) return;
+  const double share = std::min(1.0, (*now.gc_seconds - *before.gc_seconds) / elapsed);
   const bool said =
       std::any_of(found.begin(), found.end(), [](const Finding& each) { return each.rule == "heap-full"; });
   if (share < kMuch || said) return;
-  found.push_back(
-      {.rule = "gc-time",
-       .sentence = "The JVM spends " + percent(share) + " of its time in pauses of the collector.",
-       .evidence = {seconds(*now.gc_seconds - *before.gc_seconds) + " in pauses within " + seconds(elapsed)},
-       .confidence = Confidence::kLikely,
-       .next = "hsperf stat " + facts.target + " -i 1s"});
+  found.push_back({.rule = "gc-time",
+                   .sentence = "The JVM spends " + percent(share) + " of its time in pauses of the collector.",
+                   .evidence = {seconds(share * elapsed) + " in " +
+                                std::to_string(static_cast<long>(*now.collections - before.collections.value_or(0))) +
+                                " pauses within " + seconds(elapsed)},
+                   .confidence = Confidence::kLikely,
+                   .next = "hsperf stat " + facts.target + " -i 1s"});
 }
 
 void find_attach_off(const Facts& facts, std::vector<Finding>& found) {

@@ -81,7 +81,7 @@ void find_kernel_waits(const Facts& facts, std::vector<Finding>& found) {
          .sentence = "The thread " + quoted(each.name) +
                      " waits in the kernel and handles no signal: it needs a disk, a network file system or "
                      "another process.",
-         .evidence = {"thread " + std::to_string(each.tid) + " was in state D at 2 looks" +
+         .evidence = {"thread " + std::to_string(each.tid) + " was in state D at 2 looks and has not run in between" +
                       (each.place.empty() ? "" : ", in " + printable(each.place))},
          .confidence = Confidence::kCertain,
          .next = "cat /proc/" + facts.target + "/task/" + std::to_string(each.tid) + "/stack"});
@@ -136,10 +136,13 @@ void find_full_disks(const Facts& facts, std::vector<Finding>& found) {
 
 void find_waits_for_processor(const Facts& facts, std::vector<Finding>& found) {
   constexpr double kHalf = 0.5, kMost = 0.9;  // of the time in which threads could have run
+  constexpr double kWorks = 0.01;             // of the time on a processor
   if (facts.looks.size() < 2 || stands_still(facts)) return;
   double ran = 0, queued = 0;
   for (const ThreadFact& each : facts.looks.back().threads)
-    if (const auto share = share_between(facts.looks.front(), facts.looks.back(), each.key)) {
+    // Each stop for stacks makes all threads ready at once: those that have no work queue too, and run for nothing.
+    if (const auto share = share_between(facts.looks.front(), facts.looks.back(), each.key);
+        share && share->ran > kWorks) {
       ran += share->ran;
       queued += share->queued;
     }
@@ -166,9 +169,10 @@ void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found) {
   if (waiting == 0) return;
   const ThreadFact& first = *pinned.begin()->second;
   found.push_back({.rule = "pinned",
-                   .sentence = "Virtual threads do not run: each of the " + std::to_string(pinned.size()) +
-                               " carriers is kept by a virtual thread that waits, and " + std::to_string(waiting) +
-                               " others are ready.",
+                   .sentence = "Virtual threads do not run: " + counted(pinned.size(), "carrier") +
+                               (pinned.size() == 1 ? " is" : " are each") +
+                               " kept by a virtual thread that waits, and " + counted(waiting, "other") + " " +
+                               is_are(waiting) + " ready.",
                    .evidence = {quoted(first) + " keeps " + quoted(first.carrier) + ", at " + own_place(first.frames) +
                                 ", in all of " + counted(facts.looks.size(), "sample")},
                    .confidence = Confidence::kLikely,

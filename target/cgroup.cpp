@@ -9,10 +9,12 @@ namespace jtrace::target {
 namespace {
 
 struct Files {
-  const char *limit, *used, *cache;  // cache: the key of memory.stat
+  const char *limit, *used, *events;
+  const char *inactive, *active;  // keys of memory.stat
 };
-constexpr Files kVersion1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file "};
-constexpr Files kVersion2 = {"/memory.max", "/memory.current", "inactive_file "};
+constexpr Files kVersion1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "/memory.oom_control",
+                             "total_inactive_file ", "total_active_file "};
+constexpr Files kVersion2 = {"/memory.max", "/memory.current", "/memory.events", "inactive_file ", "active_file "};
 
 // Version 1 writes LONG_MAX rounded down to a page if there is no limit; no machine has that much memory.
 constexpr std::uint64_t kNoLimit = 1ull << 60;
@@ -94,8 +96,11 @@ Result<GroupMemory> read_group_memory(const MemoryGroup& group, const ReadFile& 
   // The root of version 2 has no such file, nor has a group without the controller memory.
   if (!used) return fail(ErrorCategory::kNotFound, "the control group " + group.folder + " does not count its memory");
   memory.used = parse_decimal<std::uint64_t>(trimmed(*used)).value_or(0);
-  if (const auto stat = read(memory.limit_folder + "/memory.stat"))
-    memory.inactive_file = stat_value(*stat, files.cache);
+  if (const auto stat = read(memory.limit_folder + "/memory.stat")) {
+    memory.inactive_file = stat_value(*stat, files.inactive);
+    memory.active_file = stat_value(*stat, files.active);
+  }
+  if (const auto events = read(memory.limit_folder + files.events)) memory.killed = stat_value(*events, "oom_kill ");
   return memory;
 }
 

@@ -49,8 +49,15 @@ struct GroupMemory {
   MemoryGroup group;
   std::uint64_t used = 0;              // bytes, of the group that has the limit; with page cache
   std::uint64_t inactive_file = 0;     // its page cache that the kernel reclaims first
+  std::uint64_t active_file = 0;       // the rest of its page cache, which the kernel reclaims too before it kills
+  std::uint64_t killed = 0;            // processes of the group that the kernel has ended for memory
   std::optional<std::uint64_t> limit;  // the lowest limit of the group and those above it; none: unlimited
   std::string limit_folder;            // the group with that limit; if there is none, the process's
+  // What it uses without page cache.
+  std::uint64_t kept() const {
+    const std::uint64_t cache = inactive_file + active_file;
+    return used > cache ? used - cache : 0;
+  }
 };
 
 // Parses a figure of these files: nothing for "max", and for values beyond any machine (version 1 writes its largest

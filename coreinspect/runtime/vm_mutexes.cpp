@@ -32,11 +32,16 @@ VmMutexes VmMutexes::find(const Vm& vm) {
   VmMutexes found(vm);
   const int feature = vm.feature();
   found.owner_at_ = feature < 13 ? 8 : 0;
-  found.name_inside_ = feature < 13;
+  found.has_events_ = feature < 13;
+  found.name_inside_ = feature < 17;
   // JDK 8 has the number of notifications before the name.
   found.name_at_ = feature < 9 ? 56 : feature < 13 ? 49 : 96;
   if (found.find_in_tables()) found.found_by_ = "vmStructs";
   else found.find_by_structure();
+  if (found.found_by_.empty() && feature >= 13 && feature < 17) {
+    found.name_inside_ = false;
+    found.find_by_structure();
+  }
   return found;
 }
 
@@ -89,21 +94,21 @@ std::vector<VmMutex> VmMutexes::read() const {
   std::vector<VmMutex> mutexes;
   for (const auto& [address, name] : mutexes_) {
     const Address owner = vm_->target().memory().read<Address>(address + owner_at_).value_or(0);
-    mutexes.push_back({address, name, is_thread_or_null(owner) ? owner : 0});
+    VmMutex& mutex = mutexes.emplace_back(VmMutex{address, name, is_thread_or_null(owner) ? owner : 0});
+    for (std::size_t i = 0; has_events_ && i < kEventsAt.size(); ++i)
+      mutex.events[i] = vm_->target().memory().read<Address>(address + kEventsAt[i]).value_or(0) & ~Address{1};
   }
   return mutexes;
 }
 
 VmMutexes::Sleep VmMutexes::sleep_at(const VmMutex& mutex, Address word) const {
-  if (!name_inside_) {
+  if (!has_events_) {
     if (word == mutex.address + kMutexAt) return Sleep::kForLock;
     const bool condition = word >= mutex.address + kConditionAt && word < mutex.address + kSize;
     return condition ? Sleep::kForNotification : Sleep::kElsewhere;
   }
-  for (const std::uint64_t at : kEventsAt) {
-    const Address event = vm_->target().memory().read<Address>(mutex.address + at).value_or(0) & ~Address{1};
+  for (const Address event : mutex.events)
     if (event != 0 && word >= event && word < event + kEventSize) return Sleep::kForLock;
-  }
   return Sleep::kElsewhere;
 }
 

@@ -3,13 +3,14 @@
 // Monitor, Mutex, PlatformMonitor (mutex.hpp, monitor.hpp of JDK 8 and 11, mutex_posix.hpp), whose layouts no table
 // has:
 //   8, 11     lock word, Thread* owner, list of waiters, the next owner, ..., the name as an array in the object
-//   13..27    Thread* owner, pthread_mutex_t at +8, pthread_cond_t at +48, char* name at +96
+//   13..27    Thread* owner, pthread_mutex_t at +8, pthread_cond_t at +48, at +96 the name: at first as an array, later
+//             a char*
 // They are found through vmStructs (25 and later), otherwise by the words of libjvm's data: what has a name in one of
 // these places that a lock of the VM has, and an owner that is a thread. Locks that the VM makes while it runs (of
 // class loaders) are not among them. Reads the target's memory without a cache. Threads: one at a time.
 #pragma once
 
-#include <functional>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@ namespace jtrace::coreinspect {
 struct VmMutex {
   target::Address address = 0;
   std::string name;
-  target::Address owner = 0;  // Thread*; 0: nobody
+  target::Address owner = 0;                   // Thread*; 0: nobody
+  std::array<target::Address, 3> events = {};  // JDK 8 and 11: ParkEvents of the first threads in its lists; 0: none
 };
 
 class VmMutexes {
@@ -49,6 +51,7 @@ class VmMutexes {
   std::vector<std::pair<target::Address, std::string>> mutexes_;  // by address
   std::uint64_t owner_at_ = 0, name_at_ = 0;
   bool name_inside_ = false;  // the name is in the object, not a pointer to it
+  bool has_events_ = false;   // made of ParkEvents, not of a pthread_mutex_t
 };
 
 // Whether the VM names its locks like this: "Threads_lock", "ProfileVMLock", "SATB_Q_CBL_mon".

@@ -16,16 +16,6 @@ std::vector<FutexWait> waits_of_core(const target::CoreFile& core) {
   return waits;
 }
 
-// voluntary_ctxt_switches and nonvoluntary_ctxt_switches of a status file.
-std::uint64_t count_of_switches(std::string_view status) {
-  constexpr std::string_view kKey = "voluntary_ctxt_switches:";
-  std::uint64_t sum = 0;
-  for (const std::string_view line : split(status, '\n'))
-    if (const std::size_t at = line.find(kKey); at != line.npos)
-      sum += parse_decimal<std::uint64_t>(trimmed(line.substr(at + kKey.size()))).value_or(0);
-  return sum;
-}
-
 std::optional<FutexWait> wait_of(const target::Process& process, pid_t tid) {
   const std::string folder = "task/" + std::to_string(tid) + "/";
   const auto syscall = process.read_proc(folder + "syscall");
@@ -41,6 +31,15 @@ std::optional<FutexWait> wait_of(const target::Process& process, pid_t tid) {
 }
 
 }  // namespace
+
+std::uint64_t count_of_switches(std::string_view status) {
+  constexpr std::string_view kKey = "voluntary_ctxt_switches:";
+  std::uint64_t sum = 0;
+  for (const std::string_view line : split(status, '\n'))
+    if (const std::size_t at = line.find(kKey); at != line.npos)
+      sum += parse_decimal<std::uint64_t>(trimmed(line.substr(at + kKey.size()))).value_or(0);
+  return sum;
+}
 
 std::vector<FutexWait> read_futex_waits(const target::Target& target) {
   if (const target::CoreFile* core = target.core()) return waits_of_core(*core);

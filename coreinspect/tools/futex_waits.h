@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "target/futex_call.h"
@@ -19,6 +20,10 @@ struct FutexWait {
   target::FutexCall call;
 };
 std::vector<FutexWait> read_futex_waits(const target::Target& target);
+
+// How often a thread has left a processor: voluntary_ctxt_switches and nonvoluntary_ctxt_switches of its status file
+// (proc_pid_status(5)).
+std::uint64_t count_of_switches(std::string_view status);
 
 // A mutex of glibc that a thread waits for: pthread_mutex_t of x86-64 and aarch64 (struct_mutex.h): the word, a count,
 // the owner's id, the number of users, the kind.

@@ -93,7 +93,7 @@ TEST_P(Mutexes, OfTheVmThatAreKeptAreNamedWithTheirWaiters) {
   const std::string address = row_named(mutexes_of(jvm->pid_text(), {"--all"}), "Heap_lock").value("address", "");
   ASSERT_NE(address, "");
   std::ofstream(jvm->in_working_folder("mutex")) << "0x" << std::hex << std::stoull(address, nullptr, 16) + 8 << "\n";
-  while (std::ifstream(jvm->in_working_folder("mutex")).good())
+  for (int i = 0; i < 3000 && std::ifstream(jvm->in_working_folder("mutex")).good(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   must(jvm->ask("collect"));
   const Diagnosis found = diagnose_until(*jvm, "vm-lock");

@@ -1,5 +1,5 @@
 // OwnGroup: a control group that this test makes for one JVM, directly below the mount of its hierarchy. The JVM is
-// moved back, and the group removed, when the object is destroyed. One thread.
+// moved to the root of the hierarchy, and the group removed, when the object is destroyed. One thread.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ class OwnGroup {
   OwnGroup& operator=(OwnGroup&&) = delete;
   ~OwnGroup();
 
-  // As a multiple of what it uses now, page cache that can be reclaimed left out.
+  // As a multiple of what it uses now.
   Result<> set_memory_limit(double times_used) const;
   Result<> set_processors(double count) const;
   Result<> set_task_limit(int count) const;

@@ -115,8 +115,8 @@ TEST(MetaspaceRule, CountsWhatIsCommittedIfMostOfItIsInUse) {
 
 Facts collecting(double share, double uptime) {
   Facts facts{.target = "4711"};
-  facts.counters = {{.ns = 0, .gc_seconds = 5, .uptime = uptime},
-                    {.ns = 2 * kSecond, .gc_seconds = 5 + 2 * share, .uptime = uptime + 2}};
+  facts.counters = {{.ns = 0, .gc_seconds = 5, .collections = 7, .uptime = uptime},
+                    {.ns = 2 * kSecond, .gc_seconds = 5 + 2 * share, .collections = 10, .uptime = uptime + 2}};
   return facts;
 }
 
@@ -129,11 +129,22 @@ TEST(GcTimeRule, LeavesAStartingJvmAndAFullHeapAlone) {
   EXPECT_THAT(found, SizeIs(1));
 }
 
+TEST(GcTimeRule, NeedsSeveralPausesAndNeverSaysMoreThanAll) {
+  Facts facts = collecting(1.2, 100);
+  EXPECT_THAT(asked(find_much_collecting, facts).at(0).sentence, HasSubstr(" 100 %"));
+  facts.counters[1].collections = 9;
+  EXPECT_THAT(asked(find_much_collecting, facts), IsEmpty());
+}
+
 TEST(KernelWaitRule, NeedsTheSameThreadAtTheSamePlace) {
   const KernelWaitFact wait{.tid = 7, .name = "io", .place = "nfs_wait"};
   const KernelWaitFact elsewhere{.tid = 7, .name = "io", .place = "pipe_read"};
   Facts facts{.target = "4711"};
   facts.process = {{.waits = {wait}}, {.waits = {elsewhere}}};
+  EXPECT_THAT(asked(find_kernel_waits, facts), IsEmpty());
+  KernelWaitFact ran_since = wait;
+  ran_since.switches = 1;
+  facts.process = {{.waits = {wait}}, {.waits = {ran_since}}};
   EXPECT_THAT(asked(find_kernel_waits, facts), IsEmpty());
   facts.process = {{.waits = {}}, {.waits = {wait}}};
   EXPECT_THAT(asked(find_kernel_waits, facts), IsEmpty());
@@ -201,6 +212,19 @@ TEST(ProcessorsRule, GrowsFromAHintToALikelyFinding) {
   EXPECT_EQ(asked(find_waits_for_processor, wanting(0.09, 0.9)).at(0).confidence, Confidence::kLikely);
 }
 
+TEST(ProcessorsRule, LeavesOutThreadsThatOnlyThisProgramWakes) {
+  Facts facts = three_looks(std::vector<ThreadFact>(4000, ThreadFact{.name = "idle"}));
+  for (ThreadsLook& look : facts.looks)
+    for (std::size_t i = 0; i < look.threads.size(); ++i) {
+      ThreadFact& thread = look.threads[i];
+      thread.key = static_cast<ThreadKey>(i + 1);
+      thread.measured_ns = look.ns;
+      thread.ran_ns = look.ns / 100'000;
+      thread.queued_ns = look.ns / 1000;
+    }
+  EXPECT_THAT(asked(find_waits_for_processor, facts), IsEmpty());
+}
+
 std::vector<ThreadFact> pinned_threads() {
   return {{.key = 1, .name = "ForkJoinPool-1-worker-1"},
           {.key = 2,
@@ -214,7 +238,7 @@ std::vector<ThreadFact> pinned_threads() {
 
 TEST(PinnedRule, NeedsAllCarriersKeptAndAReadyThread) {
   EXPECT_THAT(asked(find_pinned_carriers, three_looks(pinned_threads())).at(0).sentence,
-              AllOf(HasSubstr("each of the 1 carriers"), HasSubstr("1 others are ready")));
+              AllOf(HasSubstr("1 carrier is kept"), HasSubstr("1 other is ready")));
   auto none_ready = pinned_threads();
   none_ready[2].virtual_state = "PARKED";
   EXPECT_THAT(asked(find_pinned_carriers, three_looks(none_ready)), IsEmpty());
