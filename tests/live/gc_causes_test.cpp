@@ -288,7 +288,9 @@ TEST_P(EachCollectorsCauses, AreSeenByAPollToo) {
   EXPECT_GE(causes["System.gc()"], 3) << ::testing::PrintToString(causes) << ::testing::PrintToString(kinds);
   EXPECT_EQ(causes.size() - causes.count(""), 1u) << ::testing::PrintToString(causes);
   if (of.name == "Serial" || of.name == "G1") {
-    EXPECT_EQ(kinds["full"], 5) << ::testing::PrintToString(kinds);
+    // On a busy machine two pauses may fall between two looks: then one is only counted.
+    EXPECT_GE(kinds["full"], 3) << ::testing::PrintToString(kinds);
+    EXPECT_LE(kinds["full"], 5) << ::testing::PrintToString(kinds);
   }
 }
 

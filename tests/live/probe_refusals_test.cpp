@@ -156,7 +156,7 @@ TEST_F(ProbeRefusals, ATextThatIsTooLongIsCutAndCounted) {
   START_PROBE(tracer, {pid(), "thread__start", "-o", path});
   must(jvm_->ask("named 10000"));
   stop(tracer);
-  EXPECT_THAT(tracer.err(), HasSubstr("1 texts were cut"));
+  EXPECT_THAT(tracer.err(), HasSubstr("1 text was cut"));
   auto trace = must(TraceDocument::read(path));
   EXPECT_TRUE(none(trace.faults()));
   const auto threads = trace.all("threadStart");
