@@ -245,8 +245,8 @@ Stop median_stop(const JvmProcess& jvm) {
   return {took[kLooks / 2], expected[kLooks / 2]};
 }
 
-// Within a factor of two on a machine that does nothing else. The tests share theirs with others, which are not the same
-// when the stop is expected and when it takes place.
+// Within a factor of two on a machine that does nothing else. The tests share theirs with others, which are not the
+// same when the stop is expected and when it takes place.
 constexpr double kTooLow = 4, kTooHigh = 3;
 
 // Two sizes, because a wrong cost of a byte is hidden by the fixed costs of a small heap.
