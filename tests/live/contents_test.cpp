@@ -28,9 +28,14 @@ class Contents : public ::testing::TestWithParam<Jdk> {
     if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
     jvm_ = must(JvmProcess::start(GetParam(), "Contents", attachable(GetParam(), {"-Xmx64m", "-XX:+UseSerialGC"})));
   }
+  // What a frame holds may lead into a file that the JVM has mapped (lib/modules), which a core has not.
+  void add_options(const std::string& target, std::vector<std::string>& words) const {
+    if (target == jvm_->pid_text()) words.insert(words.end(), {"--max-stop", "20000"});
+    if (target.ends_with("/core")) words.insert(words.end(), {"--sysroot", GetParam().root.value_or("/")});
+  }
   CommandOutput ask(const std::string& target, std::vector<std::string> words) {
     words.insert(words.begin(), {"inspect", target});
-    if (target == jvm_->pid_text()) words.insert(words.end(), {"--max-stop", "20000"});
+    add_options(target, words);
     return must(run_jtrace(words));
   }
   std::string made(std::vector<std::string> words, const std::string& name) {
@@ -176,7 +181,7 @@ TEST_P(Contents, OfSubclassesCountOnRequest) {
     SCOPED_TRACE(target);
     const auto asked = [&](std::vector<std::string> words) {
       words.insert(words.begin(), {"heap", target});
-      if (target == jvm_->pid_text()) words.insert(words.end(), {"--max-stop", "20000"});
+      add_options(target, words);
       const CommandOutput done = must(run_jtrace(words));
       expect_answered(done, target);
       return done.out;
