@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/time_text.h"
 #include "cli/overwriting.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
