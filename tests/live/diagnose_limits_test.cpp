@@ -11,6 +11,7 @@
 #include "tests/live/diagnosis.h"
 #include "tests/testlib/own_group.h"
 #include "tests/testlib/require.h"
+#include "tests/testlib/trace_checks.h"
 
 namespace jtrace::test {
 namespace {

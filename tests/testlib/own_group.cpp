@@ -1,5 +1,6 @@
 #include "tests/testlib/own_group.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
