@@ -2,23 +2,16 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <vector>
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "target/hex_word.h"
 
 namespace jtrace::target {
 namespace {
 
 std::string task_file(pid_t tid, const char* name) { return "task/" + std::to_string(tid) + "/" + name; }
-
-std::optional<Address> hexadecimal(std::string_view word) {
-  if (!word.starts_with("0x")) return std::nullopt;
-  Address value = 0;
-  const auto [end, error] = std::from_chars(word.data() + 2, word.data() + word.size(), value, 16);
-  return error == std::errc() && end == word.data() + word.size() ? std::optional(value) : std::nullopt;
-}
 
 }  // namespace
 
@@ -46,7 +39,7 @@ std::optional<HeldThread> find_holder(const Process& process, pid_t tid) {
 std::optional<Registers> parse_syscall(std::string_view text) {
   const auto words = split(trimmed(text), ' ');
   if (words.size() != 3 && words.size() != 9) return std::nullopt;
-  const auto sp = hexadecimal(words[words.size() - 2]), pc = hexadecimal(words.back());
+  const auto sp = parse_hex_word(words[words.size() - 2]), pc = parse_hex_word(words.back());
   if (!sp || !pc || *sp == 0) return std::nullopt;
   return Registers::at(kNativeIsa, *pc, *sp);
 }

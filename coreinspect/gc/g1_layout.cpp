@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "coreinspect/gc/heap_layout.h"
+
 namespace jtrace::coreinspect {
 namespace {
 

@@ -30,8 +30,8 @@ void add_subclasses(const ObjectGraph& graph, ClassChoice& choice) {
     std::uint32_t above = graph.superclass(i);
     for (int depth = 0; depth < kDeepest && above != kNoObject && chosen[above] == 0; ++depth)
       above = graph.superclass(above);
-    if (above != kNoObject && chosen[above] == 0) continue;  // a circle
-    if (above == kNoObject || choice.is_chosen[i] != 0) continue;
+    // The walk ended at the top, or in a circle.
+    if (above == kNoObject || chosen[above] == 0 || chosen[i] != 0) continue;
     choice.is_chosen[i] = 1;
     choice.has_subclasses = true;
   }

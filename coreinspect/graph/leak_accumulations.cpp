@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "coreinspect/graph/leak_rules.h"
+
 namespace jtrace::coreinspect {
 namespace {
 

@@ -21,11 +21,15 @@ const KernelThread* KernelThreads::named(std::string_view name) const {
   return found == threads_.end() ? nullptr : &*found;
 }
 
+pid_t native_id_of(const Vm& vm, target::Address thread) {
+  const auto at = vm.types().offset({"JavaThread", "Thread"}, "_osthread");
+  const auto os_thread = at ? vm.memory().read<target::Address>(thread + *at) : Result<target::Address>(0);
+  if (!os_thread || *os_thread == 0) return 0;
+  return vm.read_field<std::int32_t>(*os_thread, "OSThread", "_thread_id").value_or(0);
+}
+
 const KernelThread* KernelThreads::of(target::Address thread) const {
-  const auto at = vm_.types().offset({"JavaThread", "Thread"}, "_osthread");
-  const auto os_thread = at ? vm_.memory().read<target::Address>(thread + *at) : Result<target::Address>(0);
-  if (!os_thread || *os_thread == 0) return nullptr;
-  const pid_t id = vm_.read_field<std::int32_t>(*os_thread, "OSThread", "_thread_id").value_or(0);
+  const pid_t id = native_id_of(vm_, thread);
   const auto found = std::find_if(threads_.begin(), threads_.end(), [&](const auto& each) { return each.nstid == id; });
   return id == 0 || found == threads_.end() ? nullptr : &*found;
 }

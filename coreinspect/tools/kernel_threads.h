@@ -17,9 +17,13 @@ struct KernelThread {
   std::string name;
 };
 
+// The kernel's id of a Thread of the VM, as the VM has it (OSThread); 0 if it is not known.
+pid_t native_id_of(const Vm& vm, target::Address thread);
+
 class KernelThreads {
  public:
   explicit KernelThreads(const Vm& vm);
+  const std::vector<KernelThread>& all() const { return threads_; }
   // The first of that name (comm); null if there is none.
   const KernelThread* named(std::string_view name) const;
   // That of a Thread of the VM; null if it is not known.

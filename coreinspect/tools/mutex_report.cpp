@@ -7,6 +7,7 @@
 #include "coreinspect/model/thread_reader.h"
 #include "coreinspect/runtime/vm_mutexes.h"
 #include "coreinspect/tools/futex_waits.h"
+#include "coreinspect/tools/kernel_threads.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -41,28 +42,15 @@ class Names {
     return {nid, found == names_.end() ? "" : found->second};
   }
   // Of a Thread of the VM.
-  MutexParty party_of(Address thread) const {
-    const Vm& vm = inspection_.vm();
-    const auto at = vm.types().offset({"JavaThread", "Thread"}, "_osthread");
-    const auto os_thread = at ? vm.target().memory().read<Address>(thread + *at) : Result<Address>(0);
-    if (!os_thread || *os_thread == 0) return {};
-    const auto offset = vm.types().offset("OSThread", "_thread_id");
-    const auto nid = offset ? vm.target().memory().read<std::int32_t>(*os_thread + *offset) : Result<std::int32_t>(0);
-    return party(nid.value_or(0));
-  }
+  MutexParty party_of(Address thread) const { return party(native_id_of(inspection_.vm(), thread)); }
 
  private:
   void add_kernel_threads() {
     const target::Target& target = inspection_.target();
     if (const target::CoreFile* core = target.core())
       for (const target::ThreadRegisters& each : core->threads()) names_[each.tid] = "";
-    const target::Process* process = target.process();
-    const auto tids = process ? process->threads() : std::vector<pid_t>();
-    for (const pid_t tid : tids ? *tids : std::vector<pid_t>())
-      if (const auto text = process->read_proc("task/" + std::to_string(tid) + "/status")) {
-        const target::ProcessStatus status = target::parse_status(*text);
-        names_[status.nspid.empty() ? tid : status.nspid.back()] = status.name;
-      }
+    const KernelThreads threads(inspection_.vm());
+    for (const KernelThread& each : threads.all()) names_[each.nstid] = each.name;
   }
 
   const Inspection& inspection_;

@@ -24,16 +24,7 @@ using ::testing::IsEmpty;
 
 const std::vector<std::string> kQuick = {"--interval", "0.3"};
 
-class DiagnoseLimits : public ::testing::TestWithParam<Jdk> {
- protected:
-  void SetUp() override {
-    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  }
-  std::unique_ptr<JvmProcess> start(JvmOptions options = {}) {
-    options.flags.insert(options.flags.end(), {"-Xmx64m", "-XX:+UseSerialGC"});
-    return must(JvmProcess::start(GetParam(), "Ailing", options));
-  }
-};
+class DiagnoseLimits : public OnAilingJvm {};
 JTRACE_ON_EACH_JDK(DiagnoseLimits);
 
 TEST_P(DiagnoseLimits, NamesAFullMetaspace) {

@@ -42,16 +42,7 @@ pid_t thread_named(const JvmProcess& jvm, const std::string& name) {
   return 0;
 }
 
-class Diagnose : public ::testing::TestWithParam<Jdk> {
- protected:
-  void SetUp() override {
-    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  }
-  std::unique_ptr<JvmProcess> start(std::vector<std::string> flags = {}) {
-    flags.insert(flags.end(), {"-Xmx64m", "-XX:+UseSerialGC"});
-    return must(JvmProcess::start(GetParam(), "Ailing", {.flags = std::move(flags)}));
-  }
-};
+class Diagnose : public OnAilingJvm {};
 JTRACE_ON_EACH_JDK(Diagnose);
 
 TEST_P(Diagnose, NamesEachDeadlockOfAJvmAndOfItsCore) {
@@ -114,7 +105,7 @@ TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
 }
 
 TEST_P(Diagnose, NamesAFinalizerThatDoesNotEndAndLimitsThatAreNear) {
-  const auto jvm = start({"-XX:MaxDirectMemorySize=10m"});
+  const auto jvm = start({.flags = {"-XX:MaxDirectMemorySize=10m"}});
   for (const char* words : {"direct 9", "finalizer", "files 60"}) must(jvm->ask(words));
   const std::filesystem::directory_iterator files("/proc/" + jvm->pid_text() + "/fd");
   const auto near = static_cast<rlim_t>(std::distance(begin(files), end(files))) + 4;

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "tests/testlib/jvm_process.h"
+#include "tests/testlib/must.h"
 #include "tests/testlib/places.h"
+#include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 
 namespace jtrace::test {
@@ -51,6 +53,18 @@ inline Diagnosis diagnose_until(const JvmProcess& jvm, const std::string& rule) 
   for (int i = 0; i < 4 && found.texts(rule).empty(); ++i) found = diagnose(jvm.pid_text());
   return found;
 }
+
+// Starts tests/apps/Ailing.
+class OnAilingJvm : public ::testing::TestWithParam<Jdk> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  }
+  std::unique_ptr<JvmProcess> start(JvmOptions options = {}) {
+    options.flags.insert(options.flags.end(), {"-Xmx64m", "-XX:+UseSerialGC"});
+    return must(JvmProcess::start(GetParam(), "Ailing", options));
+  }
+};
 
 // A JVM with the agent of diagnose_agent.c. A JDK of the tree sees the folder of the libraries at /srv.
 inline JvmOptions with_diagnose_agent(const Jdk& jdk, const std::string& option) {

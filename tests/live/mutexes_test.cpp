@@ -20,16 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class Mutexes : public ::testing::TestWithParam<Jdk> {
- protected:
-  void SetUp() override {
-    if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  }
-  std::unique_ptr<JvmProcess> start(JvmOptions options = {}) {
-    options.flags.insert(options.flags.end(), {"-Xmx64m", "-XX:+UseSerialGC"});
-    return must(JvmProcess::start(GetParam(), "Ailing", options));
-  }
-};
+class Mutexes : public OnAilingJvm {};
 JTRACE_ON_EACH_JDK(Mutexes);
 
 json mutexes_of(const std::string& target, std::vector<std::string> words = {}) {
