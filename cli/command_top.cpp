@@ -2,10 +2,12 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/json.h"
 #include "base/strings.h"
+#include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/stop_signals.h"
@@ -22,20 +24,34 @@ struct TopArguments {
   std::size_t rows = 20;
 };
 
-std::string text_of(const coreinspect::TopTable& table, std::size_t rows) {
-  char line[200];
-  std::snprintf(line, sizeof line,
-                "%zu threads; the target was stopped for %.1f ms\n   CPU%%      NID STATE         THREAD\n",
-                table.rows.size(), static_cast<double>(table.pause.count()) / 1e6);
-  std::string text = line;
-  for (const coreinspect::TopRow& row : table.rows) {
-    if (rows-- == 0) break;
-    if (row.measured) std::snprintf(line, sizeof line, "%7.1f", row.cpu * 100);
-    text += row.measured ? line : "      -";
-    std::snprintf(line, sizeof line, " %8d %-13.*s ", row.native_id, static_cast<int>(row.state.size()),
-                  row.state.data());
-    text += line + printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame) + "\n";
-  }
+std::string text_of(const coreinspect::TopRow& row) {
+  char share[32] = "      -";
+  if (row.measured) std::snprintf(share, sizeof share, "%7.1f", row.cpu * 100);
+  char line[100];
+  std::snprintf(line, sizeof line, "%s %8d %-13.*s ", share, row.native_id, static_cast<int>(row.state.size()),
+                row.state.data());
+  return line + printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame);
+}
+
+std::string heading_of(const coreinspect::TopTable& table, std::size_t rows) {
+  char pause[64];
+  std::snprintf(pause, sizeof pause, "; the target was stopped for %.1f ms",
+                static_cast<double>(table.pause.count()) / 1e6);
+  std::string text = counted(table.rows.size(), "thread");
+  if (rows < table.rows.size()) text += ", the busiest " + std::to_string(rows) + " shown";
+  return text + pause;
+}
+
+// On a screen, as many rows as it has room for, cut to its width.
+std::string text_of(const coreinspect::TopTable& table, std::size_t rows, const TerminalSize& screen) {
+  const std::size_t others = 3 + table.held.size();  // two headings, the messages and the cursor's line
+  if (screen.rows != 0) rows = std::min(rows, screen.rows - std::min(screen.rows, others));
+  std::vector<std::string> lines = {heading_of(table, rows), "   CPU%      NID STATE         THREAD"};
+  for (const coreinspect::TopRow& row : table.rows)
+    if (lines.size() - 2 < rows) lines.push_back(text_of(row));
+  std::string text;
+  for (const std::string& line : lines)
+    text += (screen.columns == 0 ? line : cut_to_columns(line, screen.columns)) + "\n";
   return text;
 }
 
@@ -83,7 +99,9 @@ ExitStatus run(const TopArguments& arguments) {
     const auto table = top.look();
     if (!table) return report(table.error().with_context("top of " + arguments.inspect.target));
     const std::string text =
-        arguments.inspect.format == "json" ? json_of(*table, arguments.rows) : text_of(*table, arguments.rows);
+        arguments.inspect.format == "json"
+            ? json_of(*table, arguments.rows)
+            : text_of(*table, arguments.rows, screen ? terminal_size(STDOUT_FILENO) : TerminalSize{});
     if (screen) std::fputs("\033[H\033[2J", stdout);
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) return ExitStatus::kOk;  // the reader is gone

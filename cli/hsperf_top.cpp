@@ -1,12 +1,12 @@
 // hsperf top: all JVMs on a terminal, live.
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <memory>
 
 #include "base/clock.h"
+#include "base/terminal.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
@@ -51,10 +51,9 @@ class ScopedScreen {
 };
 
 Result<> draw(const perfdata::TopView& view, const Shown& shown) {
-  winsize size{};
-  ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+  const TerminalSize size = terminal_size(STDOUT_FILENO);
   std::string frame = "\033[H";
-  for (const std::string& line : view.lines(shown.order, size.ws_row, size.ws_col, shown.columns)) {
+  for (const std::string& line : view.lines(shown.order, size.rows, size.columns, shown.columns)) {
     if (frame.size() > 3) frame += "\r\n";
     frame.append(line).append("\033[K");
   }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "base/terminal.h"
 #include "perfdata/derived.h"
 #include "perfdata/gc_causes.h"
 #include "perfdata/jvm_listing.h"
@@ -71,15 +72,6 @@ std::string short_time(double seconds) {
   for (const Unit& unit : {Unit{86400, 'd'}, Unit{3600, 'h'}, Unit{60, 'm'}})
     if (seconds >= unit.seconds * 2) return std::to_string(static_cast<long>(seconds / unit.seconds)) + unit.letter;
   return std::to_string(std::max(0L, static_cast<long>(seconds))) + "s";
-}
-
-std::string cut(const std::string& text, std::size_t columns) {
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;
-    if (characters++ == columns) return text.substr(0, i);
-  }
-  return text;
 }
 
 void TopView::update(const JvmSet& jvms) {
@@ -177,7 +169,7 @@ std::vector<std::string> TopView::lines(TopOrder order, std::size_t rows, std::s
   for (const Line* line : sorted) text.push_back(pauses ? pauses_of(*line) : text_of(*line));
   if (rows != 0 && text.size() > rows) text.resize(rows);
   if (columns != 0)
-    for (std::string& line : text) line = cut(line, columns);
+    for (std::string& line : text) line = cut_to_columns(line, columns);
   return text;
 }
 

@@ -61,7 +61,5 @@ std::string sparkline(const std::deque<double>& values, std::size_t width);
 std::string short_size(double bytes);
 // "59s", "12m", "5h", "3d".
 std::string short_time(double seconds);
-// At most `columns` characters of UTF-8 text.
-std::string cut(const std::string& text, std::size_t columns);
 
 }  // namespace jtrace::perfdata

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/strings.h"
 #include "tests/live/inspect_peers.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
@@ -311,6 +312,19 @@ TEST_P(StackOnEachJdk, IsProfiledWithoutAnAgent) {
   EXPECT_GT((*spinner)["cpuShare"].get<double>(), 0.0);
   EXPECT_THAT((*spinner)["frame"].get<std::string>(), HasSubstr("Standing."));
   expect_unharmed();
+}
+
+TEST_P(StackOnEachJdk, TopFitsTheTerminal) {
+  const std::string top = jtrace_binary() + " top " + jvm_->pid_text() + " --count 1 --interval 0.3";
+  const auto shown = must(run_command({"script", "-qec", "stty rows 8 cols 40; " + top, "/dev/null"}));
+  EXPECT_EQ(shown.status, 0) << shown.out;
+  constexpr std::string_view kClear = "\033[H\033[2J";
+  ASSERT_TRUE(shown.out.starts_with(kClear)) << shown.out;
+  const std::string_view table = std::string_view(shown.out).substr(kClear.size());
+  const auto lines = split(table.substr(0, table.find_last_not_of("\r\n") + 1), '\n');
+  EXPECT_EQ(lines.size(), 7u) << shown.out;  // the cursor is in the eighth
+  EXPECT_THAT(shown.out, HasSubstr(" threads, the busiest 5 shown;"));
+  for (const std::string_view line : lines) EXPECT_LE(line.size(), 40u + 1) << line;  // ends in \r
 }
 
 }  // namespace

@@ -17,8 +17,6 @@ TEST(TopView, SizesTimesAndSparklines) {
   EXPECT_EQ(short_time(120), "2m");
   EXPECT_EQ(short_time(86400 * 3), "3d");
   EXPECT_EQ(sparkline({0, 0.5, 1, 7}, 5), " \u2581\u2584\u2588\u2588");
-  EXPECT_EQ(cut("a\u2581b", 2), "a\u2581");
-  EXPECT_EQ(cut("ab", 5), "ab");
 }
 
 TEST(TopView, WithoutJvmsThereAreHeadings) {
