@@ -1,7 +1,6 @@
 // jtrace attach PID: loads the agent into a running JVM and writes its trace, until the duration, Ctrl-C or the JVM's
 // end.
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
@@ -53,11 +53,8 @@ class ProgressLine {
  private:
   // A line that is wider than the terminal could not be overwritten.
   static std::string fitting(const std::string& text) {
-    winsize size{};
-    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    std::size_t most = known ? size.ws_col - 1u : 79;
-    while (most > 0 && most < text.size() && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-    return text.substr(0, most);
+    const std::size_t columns = terminal_size(STDERR_FILENO).columns;
+    return cut_to_columns(text, columns > 1 ? columns - 1 : 79);
   }
 
   bool on_;
@@ -66,7 +63,7 @@ class ProgressLine {
 };
 
 // The messages at the end of a trace.
-void report_end(const session::TraceSummary& summary, const std::string& path, pid_t pid) {
+void report_end(const session::TraceSummary& summary, const std::string& path, pid_t pid, bool filtered) {
   using session::EndReason;
   const std::string jvm = "JVM " + std::to_string(pid);
   if (summary.target_killed) log_warning(jvm + " " + summary.death);
@@ -82,6 +79,8 @@ void report_end(const session::TraceSummary& summary, const std::string& path, p
   if (summary.dropped != 0)
     log_warning(std::to_string(summary.dropped) +
                 " events were lost: --ring-memory makes room, --when-full block waits for it");
+  if (summary.probed_methods == 0 && filtered)
+    log_warning("no method of a class that was loaded has probes: the filters select none that could have them");
   if (!summary.uncounted.empty()) log_warning("no counts of calls: " + summary.uncounted);
   if (!summary.agent_left) log_warning("the agent did not answer: " + jvm + " gets rid of it when it sees our end");
   if (path != "-" && ::access(path.c_str(), F_OK) != 0 && errno == ENOENT)
@@ -149,7 +148,7 @@ ExitStatus run(const AttachArguments& arguments) {
   const auto summary = session::trace_process(*process, *options, attach);
   line.clear();
   if (!summary) return report(summary.error());
-  report_end(*summary, options->output_path(process->pid()), process->pid());
+  report_end(*summary, options->output_path(process->pid()), process->pid(), !options->filters.empty());
   return summary->status();
 }
 

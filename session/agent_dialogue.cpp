@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "trace/probed_methods.h"
 
 namespace jtrace::session {
 namespace {
@@ -59,11 +60,16 @@ std::optional<AgentAnswer> AgentDialogue::take(const Frame& frame) {
   auto decoded = decode_answer(frame.payload);
   answer.refusal = decoded ? refusal_in(*decoded) : decoded.error().message();
   if (decoded) answer.decoded = std::move(*decoded);
+  note_probes(answer.decoded);
   answer.counts.coverage = answer.decoded.coverage;
   // A trace that ends has asked for its last counts already.
   const bool is_last = leaving_ && answer.question == AgentQuestion::kCountForDocument && asked_.empty();
   if (is_last && !answer.counts.coverage.empty()) last_counts_ = answer.counts;
   return answer;
+}
+
+void AgentDialogue::note_probes(const Answer& answer) {
+  if (const auto methods = trace::probed_methods(answer.rewritten)) probed_methods_ = methods;
 }
 
 Result<MethodCounts> AgentDialogue::count_now() {
@@ -81,7 +87,9 @@ Result<MethodCounts> AgentDialogue::count_now() {
         counts.add(frame->payload);
       } else if (ahead == 0 && is_answer(*frame)) {
         asked_.pop_back();
-        counts.coverage = decode_answer(frame->payload).value_or(Answer{}).coverage;
+        const Answer answer = decode_answer(frame->payload).value_or(Answer{});
+        note_probes(answer);
+        counts.coverage = answer.coverage;
         if (leaving_) last_counts_ = counts;
         return counts;
       } else {
@@ -97,7 +105,8 @@ Result<MethodCounts> AgentDialogue::count_now() {
 }
 
 Result<> AgentDialogue::leave(bool with_counts) {
-  if (with_counts) (void)ask(AgentQuestion::kCountForDocument);  // if this fails, so does what follows
+  // Each answer has the figures about the probes. If this fails, so does what follows.
+  (void)ask(with_counts ? AgentQuestion::kCountForDocument : AgentQuestion::kStatus);
   JTRACE_RETURN_IF_ERROR(channel_.send(FrameType::kDetach));
   leaving_ = true;
   return {};

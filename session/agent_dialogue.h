@@ -50,7 +50,7 @@ class AgentDialogue {
   // next().
   Result<MethodCounts> count_now();
 
-  // Asks the agent to leave the JVM and, with `with_counts`, to send its last counts first.
+  // Asks the agent to leave the JVM and to answer once more before: with its last counts if `with_counts`.
   Result<> leave(bool with_counts);
   // The counts of an agent that leaves.
   std::optional<MethodCounts>& last_counts() { return last_counts_; }
@@ -58,6 +58,8 @@ class AgentDialogue {
   // The agent has reported that it has left.
   bool has_left() const { return has_left_; }
   bool hung_up() const { return channel_.hung_up(); }
+  // How many methods have probes, by the agent's last answer; nothing if no answer has said it.
+  const std::optional<std::uint64_t>& probed_methods() const { return probed_methods_; }
   void close() { channel_.close(); }
 
  private:
@@ -66,12 +68,14 @@ class AgentDialogue {
     Asker asker;
   };
   std::optional<AgentAnswer> take(const Frame& frame);
+  void note_probes(const Answer& answer);
 
   ControlChannel& channel_;
   std::deque<Asked> asked_;     // whose answers have not come yet
   std::deque<Frame> deferred_;  // received while count_now() waited
   MethodCounts counts_;         // of the next answer
   std::optional<MethodCounts> last_counts_;
+  std::optional<std::uint64_t> probed_methods_;
   bool leaving_ = false;
   bool has_left_ = false;
 };

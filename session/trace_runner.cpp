@@ -256,6 +256,7 @@ TraceSummary TraceRunner::summary() {
   made.agent_left = agent_.has_left() || target_ended_;
   made.target_killed = target_ended_ && reader_.agent_state() != AgentState::kVmDead;
   if (made.target_killed) made.death = death_.describe(reader_.agent_work());
+  made.probed_methods = agent_.probed_methods();
   made.uncounted = why_uncounted();
   return made;
 }

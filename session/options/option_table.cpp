@@ -126,7 +126,9 @@ OptionSpec duration_option() {
           "stop after this time (30s, 5m); without it at Ctrl-C",
           [](TraceOptions& options, const Items& items) -> Result<> {
             options.duration = parse_seconds(items[0]);
-            return options.duration ? Result<>() : wrong_value("duration", items[0], "a time (5, 0.5, 200ms, 5m, 1h)");
+            if (!options.duration || *options.duration == 0)
+              return wrong_value("duration", items[0], "a time above 0 (5, 0.5, 200ms, 5m, 1h)");
+            return {};
           },
           [](const TraceOptions& options) -> std::optional<std::string> {
             return options.duration ? std::optional(seconds_text(*options.duration)) : std::nullopt;

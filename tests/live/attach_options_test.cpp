@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class EachJdk : public ::testing::TestWithParam<Jdk> {};
 JTRACE_ON_EACH_JDK(EachJdk);
@@ -66,6 +67,19 @@ TEST_P(EachJdk, HasEveryOptionAndTheFiltersInOrder) {
   EXPECT_NE(trace.option("ring-memory"), "");
   EXPECT_THAT(trace.option("jtrace.vm"), HasSubstr("pid="));
   EXPECT_EQ(trace.all("agentCreate").front()->get("agentParameters"), "stack-depth=3");
+}
+
+TEST_P(EachJdk, FiltersThatSelectNothingAreNamedAtTheEnd) {
+  for (const char* events : {"methods", "counts"}) {
+    TracedJvm jvm(GetParam(), "Workload", {"--events", events, "--filter", "no.such.*"});
+    jvm.ask("threads 2");
+    jvm.finish_valid();
+    EXPECT_THAT(jvm.command().err(), HasSubstr("warning: no method of a class that was loaded has probes"));
+  }
+  TracedJvm jvm(GetParam(), "Workload", {"--events", "methods", "--filter", "Workload*"});
+  jvm.ask("threads 2");
+  jvm.finish_valid();
+  EXPECT_THAT(jvm.command().err(), Not(HasSubstr("has probes")));
 }
 
 TEST_P(EachJdk, SamplesAllocationsWithTheirStacks) {

@@ -7,6 +7,7 @@
 #include "base/time_text.h"
 #include "trace/clock_option.h"
 #include "trace/option_keys.h"
+#include "trace/probed_methods.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -46,12 +47,9 @@ void note_short_contentions(Scope& scope, std::string_view text) {
   sum.total += more->total;
 }
 
-// "classes=2,methods=12,...": the last one counts.
-void note_probes(Scope& scope, std::string_view text) {
-  constexpr std::string_view kMethods = "methods=";
-  for (const std::string_view figure : split(text, ','))
-    if (figure.starts_with(kMethods))
-      scope.probed_methods = parse_decimal<std::uint64_t>(figure.substr(kMethods.size()));
+// The last one counts.
+void note_probes(Scope& scope, std::string_view figures) {
+  if (const auto methods = probed_methods(figures)) scope.probed_methods = methods;
 }
 
 // An array of primitives has no class.
