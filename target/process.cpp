@@ -28,6 +28,12 @@ Error no_process(pid_t pid) {
   return Error{.category = ErrorCategory::kNotFound, .text = "no such process " + std::to_string(pid)};
 }
 
+// It had that number when it was opened.
+Error has_ended(pid_t pid) {
+  return Error{.category = ErrorCategory::kNotFound,
+               .text = "process " + std::to_string(pid) + " has ended, or is ending"};
+}
+
 Result<std::string> read_at(int directory, const std::string& name, std::string_view shown, std::size_t limit) {
   const UniqueFd fd(::openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return fail(system_error("cannot open", shown));
@@ -133,7 +139,9 @@ Result<std::vector<Mapping>> Process::maps() const {
   const auto text = read_proc("maps");
   if (!text && exit_status(text.error()) == ExitStatus::kPermission)
     return fail(text.error().with_help("run as its user, as root or with CAP_SYS_PTRACE"));
-  if (!text) return fail(text.error());
+  if (!text) return text.error().errnum == ESRCH ? fail(has_ended(pid_)) : fail(text.error());
+  // The mappings go first when a process ends. A kernel thread has no command line either.
+  if (text->empty() && !cmdline_.empty()) return fail(has_ended(pid_));
   return parse_memory_map(*text);
 }
 
@@ -144,6 +152,7 @@ Result<std::vector<MountEntry>> Process::mounts() const {
 
 Result<std::vector<pid_t>> Process::threads() const {
   const int fd = ::openat(proc_.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 && (errno == ENOENT || errno == ESRCH)) return fail(has_ended(pid_));
   if (fd < 0) return fail(system_error("cannot open", proc_path("task")));
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::fdopendir(fd), ::closedir);
   std::vector<pid_t> ids;

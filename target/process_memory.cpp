@@ -20,6 +20,11 @@ Error unreadable(const Process& process, Address address, int errnum) {
     error.text = "no readable memory in process " + std::to_string(process.pid());
     error.errnum = 0;
   }
+  if (errnum == ESRCH) {
+    error.category = ErrorCategory::kNotFound;
+    error.text = "process " + std::to_string(process.pid()) + " has ended, or is ending: its memory is gone";
+    error.errnum = 0;
+  }
   if (errnum == EPERM || errnum == EACCES)
     error.help = "run as the process's user (kernel.yama.ptrace_scope 0) or as root";
   return error;
