@@ -30,6 +30,10 @@ Result<> write_page(const DiffArguments& arguments, const io::Difference& differ
   return bytes->finish();
 }
 
+std::string kind_of(const io::Recording& recording) {
+  return recording.kind == "profile" ? "profile in " + recording.stacks.unit : recording.kind;
+}
+
 Result<> check(const DiffArguments& arguments) {
   if (!arguments.output.empty() && !arguments.output.ends_with(".html"))
     return fail(ErrorCategory::kUsage,
@@ -49,8 +53,8 @@ Result<std::vector<std::string>> run_diff(const DiffArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(const io::Recording after, read_recording(arguments.after));
   const io::Difference difference = io::compare(before, after, arguments.as_is);
   if (difference.tables.empty())
-    return fail(ErrorCategory::kUsage, "nothing to compare: " + before.name + " is a " + before.kind + ", " +
-                                           after.name + " a " + after.kind + ", and no table is in both");
+    return fail(ErrorCategory::kUsage, "nothing to compare: " + before.name + " is a " + kind_of(before) + ", " +
+                                           after.name + " a " + kind_of(after) + ", and no table is in both");
   if (arguments.output.empty()) {
     const std::string out = arguments.format == "json" ? io::diff_json(difference, arguments.rows)
                                                        : io::diff_text(difference, arguments.rows);

@@ -1,6 +1,7 @@
 // hsperf restore: makes an hsperfdata file from an XML series, with equal entries.
 #include <memory>
 
+#include "base/strings.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
@@ -24,8 +25,7 @@ Result<> restore(const RestoreArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(const trace::io::ReadSummary summary, source->read(restorer));
   if (summary.truncated) log_warning(arguments.input + " is cut off: the counters before that are used");
   JTRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> region, restorer.region());
-  if (restorer.masked() != 0)
-    log_warning(std::to_string(restorer.masked()) + " values had secrets taken out when they were saved");
+  if (restorer.masked() != 0) log_warning(counted(restorer.masked(), "value") + " had secrets taken out when saved");
   JTRACE_ASSIGN_OR_RETURN(const auto file, open_output(arguments.output, 0));
   JTRACE_RETURN_IF_ERROR(file->write({reinterpret_cast<const char*>(region.data()), region.size()}));
   return file->finish();

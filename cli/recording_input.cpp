@@ -1,5 +1,6 @@
 #include "cli/recording_input.h"
 
+#include "base/strings.h"
 #include "cli/trace_input.h"
 #include "trace/io/byte_source.h"
 
@@ -32,7 +33,7 @@ Result<io::Recording> read_trace(const std::string& path) {
   io::Recording made = io::recording_of(*collector, path);
   if (summary.truncated) made.missing.push_back(path + ": the trace breaks off");
   for (const auto& [kind, count] : faults.counts())
-    made.missing.push_back(path + ": " + std::to_string(count) + " faults: " + kind);
+    made.missing.push_back(path + ": " + counted(count, "fault") + ": " + kind);
   return made;
 }
 

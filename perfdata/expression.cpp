@@ -206,9 +206,9 @@ class ExpressionParser {
     if (error != std::errc()) return fault("not a number");
     at_ = static_cast<std::size_t>(end - text_.data());
     static constexpr std::pair<std::string_view, double> kUnits[] = {
-        {"us", 1e-6},          {"ms", 1e-3}, {"s", 1},         {"min", 60},         {"h", 3600},
-        {"K", 1024},           {"k", 1024},  {"M", 1048576.0}, {"G", 1073741824.0}, {"g", 1073741824.0},
-        {"T", 1099511627776.0}};
+        {"ns", 1e-9},        {"us", 1e-6},          {"ms", 1e-3}, {"s", 1},    {"m", 60},        {"min", 60},
+        {"h", 3600},         {"d", 86400},          {"K", 1024},  {"k", 1024}, {"M", 1048576.0}, {"G", 1073741824.0},
+        {"g", 1073741824.0}, {"T", 1099511627776.0}};
     if (at_ < text_.size() && text_[at_] == '%') {
       ++at_;
       node.number /= 100;
@@ -218,7 +218,7 @@ class ExpressionParser {
           std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& u) { return u.first == unit; });
       if (found == std::end(kUnits)) {
         at_ = start;
-        return fault("no such unit (%, us, ms, s, min, h, K, M, G, T)");
+        return fault("no such unit (%, ns, us, ms, s, m, h, d, K, M, G, T)");
       }
       node.number *= found->second;
     }

@@ -364,13 +364,14 @@ void ObjectGraph::guess_shape() {
 
 std::vector<std::string> ObjectGraph::missing() const {
   std::vector<std::string> lines = file_.missing();
-  const auto add = [&](std::uint64_t count, const std::string& text) {
-    if (count > 0) lines.push_back(std::to_string(count) + " " + text);
+  const auto add = [&](std::uint64_t count, const char* what, const char* one, const char* several) {
+    if (count > 0) lines.push_back(counted(count, what) + (count == 1 ? one : several));
   };
-  add(index_.twice(), "objects are in the heap dump twice: the first of each counts");
-  add(lost_roots_, "roots lead to no object of the heap dump");
-  add(lost_edges_, "references lead to no object of the heap dump");
-  add(broken_, "instances have other fields than their class says");
+  add(index_.twice(), "object", " is in the heap dump twice: the first counts",
+      " are in the heap dump twice: the first of each counts");
+  add(lost_roots_, "root", " leads to no object of the heap dump", " lead to no object of the heap dump");
+  add(lost_edges_, "reference", " leads to no object of the heap dump", " lead to no object of the heap dump");
+  add(broken_, "instance", " has other fields than its class says", " have other fields than their class says");
   if (roots_guessed_)
     lines.push_back("the heap dump has no roots: every object counts as one, retained sizes are guesses");
   return lines;

@@ -57,7 +57,7 @@ class Contents : public ::testing::TestWithParam<Jdk> {
   // The JVM leaves objects out of its own dump that others refer to (21 and later): the answer says that it is partial.
   static void expect_answered(const CommandOutput& done, const std::string& target) {
     if (done.status == 9 && target.ends_with("theirs.hprof"))
-      EXPECT_THAT(done.err, HasSubstr("references lead to no object of the heap dump"));
+      EXPECT_THAT(done.err, testing::ContainsRegex("references? leads? to no object of the heap dump"));
     else EXPECT_EQ(done.status, 0) << done.err;
   }
   ScratchDir folder_;

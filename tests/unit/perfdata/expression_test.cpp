@@ -52,7 +52,7 @@ TEST(Expression, AndBindsBeforeOr) {
 TEST(Expression, UnitsOfNumbers) {
   EXPECT_TRUE(holds("a > 5%"));
   EXPECT_TRUE(holds("5% == 0.05"));
-  EXPECT_TRUE(holds("1500ms == 1.5s and 2min == 120 and 1h == 3600"));
+  EXPECT_TRUE(holds("1500ms == 1.5s and 2m == 120 and 2min == 120 and 1h == 3600 and 1d == 24h"));
   EXPECT_TRUE(holds("2K == 2048 and 1M == 1048576 and 1G == 1024M"));
   EXPECT_THAT(complaint("a > 5kg"), HasSubstr("character 6: no such unit"));
 }

@@ -205,7 +205,7 @@ TEST(BadDumps, WithReferencesToNothingCountThem) {
   builder.add_root(0x3000);
   builder.add_root(0x123450);
   const std::string dump = builder.dump();
-  EXPECT_THAT(graph_of(dump)->missing(), ElementsAre(HasSubstr("1 roots lead"), HasSubstr("2 references lead")));
+  EXPECT_THAT(graph_of(dump)->missing(), ElementsAre(HasSubstr("1 root leads"), HasSubstr("2 references lead")));
 }
 
 TEST(BadDumps, WithARootOfAnUnknownThreadKeepIt) {

@@ -140,7 +140,7 @@ TEST(ObjectGraph, OfClassesThatAreTheirOwnSuperclassEnds) {
   const std::string dump = builder.dump();
   const auto graph = graph_of(dump);
   EXPECT_THAT(graph->missing(),
-              ElementsAre(HasSubstr("twice"), HasSubstr("roots lead to no object"), HasSubstr("other fields")));
+              ElementsAre(HasSubstr("twice"), HasSubstr("1 root leads to no object"), HasSubstr("other fields")));
   (void)HeapTree(*graph);
 }
 
