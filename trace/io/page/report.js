@@ -16,6 +16,7 @@ function make(tag, parent, text, attributes) {
 }
 const color = (name) => getComputedStyle(root).getPropertyValue('--' + name).trim();
 const count = (n) => n.toLocaleString('en');
+const several = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 function micros(us) {  // a duration
   if (us >= 1e6) return (us / 1e6).toFixed(3) + ' s';
   return us >= 1e3 ? (us / 1e3).toFixed(3) + ' ms' : us + ' µs';
@@ -66,13 +67,17 @@ function drawing(parent, height, draw) {
 }
 
 // columns: [title, function of the row that gives the text, is it a number, function that gives what to sort by]
-function table(parent, columns, rows) {
+// A column that is empty in all rows is left out. On paper: the first rows only.
+const kPrintedRows = 30;
+function table(parent, all_columns, rows) {
+  const columns = all_columns.filter((c) => !rows.length || rows.some((row) => String(c[1](row)) !== ''));
   let order = -1, down = true, word = '', all = false;
   const bar = make('div', parent, undefined, {className: 'bar'});
   const search = make('input', bar, undefined, {placeholder: 'filter'});
   const info = make('span', bar, '', {className: 'note'});
   const body = make('div', parent, undefined, {className: 'scroll'});
   const element = make('table', body), head = make('tr', make('thead', element)), list = make('tbody', element);
+  const left = make('p', parent, '', {className: 'note printed'});
   const first = 100;
   function fill() {
     let found = rows.filter((row) => !word || columns.some((c) => !c[2] && String(c[1](row)).toLowerCase().includes(word)));
@@ -87,7 +92,8 @@ function table(parent, columns, rows) {
       for (const c of columns) make('td', line, c[1](row), {className: c[2] ? 'n' : ''});
       return line;
     }));
-    info.textContent = shown.length < found.length ? `${shown.length} of ${found.length} rows` : `${found.length} rows`;
+    info.textContent = shown.length < found.length ? `${count(shown.length)} of ${several(found.length, 'row')}` : several(found.length, 'row');
+    left.textContent = found.length > kPrintedRows ? `and ${several(found.length - kPrintedRows, 'row')} more` : '';
   }
   columns.forEach((c, i) => {
     make('th', head, c[0], {className: c[2] ? 'n' : ''}).onclick = () => {
@@ -134,8 +140,9 @@ function timeline(process) {
   const view = drawing(make('div', part, undefined, {className: 'scroll'}), () => top + lanes.length * row + 8, (g, wide) => {
     wideNow = wide - left;
     g.fillStyle = color('dim');
-    const step = (to - from) / 6;
-    for (let i = 0; i <= 6; i++) g.fillText(micros(Math.round(from + i * step)), left + (wide - left) * i / 6 - (i === 6 ? 60 : 0), 9);
+    const steps = Math.max(1, Math.min(6, Math.floor((wide - left) / 90)));  // no time over the next one
+    for (let i = 0; i <= steps; i++)
+      g.fillText(micros(Math.round(from + i * (to - from) / steps)), left + (wide - left) * i / steps - (i === steps ? 60 : 0), 9);
     g.save();
     g.beginPath();
     g.rect(left, 0, wide - left, 1e6);
@@ -256,7 +263,7 @@ function flame(process) {
         at += share;
       }
     }
-    info.textContent = word ? `${found} frames` : '';
+    info.textContent = word ? several(found, 'frame') : '';
   });
   const hit = (event) => boxes.find((b) => event.offsetX >= b[1] && event.offsetX < b[1] + b[3] && event.offsetY >= b[2] && event.offsetY < b[2] + row);
   view.canvas.onmousemove = (event) => {
@@ -268,7 +275,7 @@ function flame(process) {
       return show(event, `${name(box[0])}\nbefore ${text(before)}, after ${text(after)}: ` +
           (before && after ? `${after >= before ? '+' : '-'}${text(Math.abs(after - before))} (x ${(after / before).toPrecision(3)})` : before ? 'gone' : 'new'));
     }
-    show(event, `${name(box[0])}\n${weight[0]} ${weight[2](value(box[0]))} (${share} %)` + (nodes[box[0] * each + 2] ? `, ${count(nodes[box[0] * each + 2])} calls` : ''));
+    show(event, `${name(box[0])}\n${weight[0]} ${weight[2](value(box[0]))} (${share} %)` + (nodes[box[0] * each + 2] ? `, ${several(nodes[box[0] * each + 2], 'call')}` : ''));
   };
   view.canvas.onclick = (event) => {
     const box = hit(event);
@@ -305,7 +312,7 @@ function contention(process) {
 }
 function methods(process) {
   if (!process.calls) return;
-  const part = section('methods', 'Methods', `By ${process.calls.source}; ${count(process.calls.all)} methods.` +
+  const part = section('methods', 'Methods', `By ${process.calls.source}; ${several(process.calls.all, 'method')}.` +
       (process.calls.counted ? ` Coverage: ${count(process.calls.ran)} of ${count(process.calls.counted)} counted methods ran` +
         ` (${(100 * process.calls.ran / process.calls.counted).toFixed(1)} %).` : ''));
   const measured = process.calls.rows.some((r) => r[4] > 0) ? [['cpu', (r) => (r[4] ? nanos(r[4]) : '-'), true, (r) => r[4]]] : [];
@@ -334,13 +341,14 @@ function slowest(process) {
     time('waiting', 'waiting'), time('sleeping', 'sleeping'), time('paused', 'pauses'),
     ['below it', (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ')]], calls);
   make('h3', part, 'How the times of a method\'s calls are spread');
-  table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], time('p50', '50 %'), time('p90', '90 %'),
-    time('p99', '99 %'), time('longest', 'longest')], process.calls.slowMethods);
+  const quantile = (key, title) => [title, (r) => nanos(Math.round(r[key] * 1e9)), true, (r) => r[key]];
+  table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], quantile('p50', '50 %'), quantile('p90', '90 %'),
+    quantile('p99', '99 %'), quantile('longest', 'longest')], process.calls.slowMethods);
 }
 function exceptions(process) {
   if (!process.exceptions || !process.exceptions.exceptionsAll) return;
   const {exceptions: rows, exceptionsAll: all, exceptionsSwallowed: swallowed, source} = process.exceptions;
-  const part = section('exceptions', 'Exceptions', `By ${source}: ${count(all)} exceptions, ${count(swallowed)} of them swallowed: caught, and not thrown on.`);
+  const part = section('exceptions', 'Exceptions', `By ${source}: ${several(all, 'exception')}, ${count(swallowed)} of them swallowed: caught, and not thrown on.`);
   const site = (place) => (place ? place.method + (place.line ? ':' + place.line : '') : '');
   const end = (r) => r.end + (r.causeOf ? ': the cause of ' + r.causeOf : '') + (r.suppressedBy ? ' by ' + r.suppressedBy : '');
   const columns = [['times', (r) => count(r.count), true, (r) => r.count], ['class', (r) => r.class], ['end', end],
@@ -354,7 +362,7 @@ function exceptions(process) {
 function classes(process, key, id, title, objects) {
   if (!process[key]) return;
   const {source, all, note, rows, sites} = process[key];
-  const part = section(id, title, `By ${source}; ${count(all)} classes` + (note ? `; ${note}.` : '.'));
+  const part = section(id, title, `By ${source}; ${several(all, 'class', 'classes')}` + (note ? `; ${note}.` : '.'));
   const columns = (what) => [[what, (r) => r[0]], [objects, (r) => count(r[1]), true, (r) => r[1]], ['bytes', (r) => count(r[2]), true, (r) => r[2]]];
   table(part, columns('class'), rows);
   if (!sites || !sites.rows.length) return;
@@ -364,7 +372,7 @@ function classes(process, key, id, title, objects) {
 function pauses(process) {
   if (!process.gc) return;
   const {count: times, total, longest, missed, texts, causes, pauses: list, source} = process.gc;
-  const part = section('gc', 'GC', `By ${source}: ${count(times)} pauses, ${micros(total)} in all, the longest ${micros(longest)}.` +
+  const part = section('gc', 'GC', `By ${source}: ${several(times, 'pause')}, ${micros(total)} in all, the longest ${micros(longest)}.` +
       (missed ? ` ${count(missed)} more that nobody saw: only their number is known.` : ''));
   const points = [], used = process.counters ? heapUse(process.counters.series) : [], rows = [], lengths = [];
   for (let i = 0; i < list.length; i += kPauseFields) {
@@ -477,7 +485,7 @@ function heapUse(series) {
 function counters(process) {
   if (!process.counters) return;
   const {series, all, source} = process.counters, curves = series.filter((s) => s.points);
-  const part = section('counters', 'Counters', `By ${source}: ${count(all)} counters, ${count(curves.length)} of them changed.`);
+  const part = section('counters', 'Counters', `By ${source}: ${several(all, 'counter')}, ${count(curves.length)} of them changed.`);
   const used = process.gc ? [] : heapUse(series);
   if (used.length > 2) chart(part, 'heap used', used, bytes, {span: process.span});
   if (curves.length) {
@@ -495,12 +503,12 @@ function counters(process) {
 function stacks(process) {
   if (!process.stacks) return;
   const {rows, all, deadlocks, source} = process.stacks;
-  const part = section('stacks', 'Stacks', `By ${source}: ${count(all)} threads at one moment.`);
+  const part = section('stacks', 'Stacks', `By ${source}: ${several(all, 'thread')} at one moment.`);
   for (const circle of deadlocks) make('p', part, 'Deadlock: ' + [...circle, circle[0]].join(' waits for '), {className: 'bad'});
   for (const thread of rows) {
     const box = make('details', part);
     make('summary', box, `${thread.name}: ${thread.state}` + (thread.monitor ? ' for ' + thread.monitor : '') +
-        (thread.owner ? ', which ' + thread.owner + ' has' : '') + ` (${thread.frames.length} frames)`);
+        (thread.owner ? ', which ' + thread.owner + ' has' : '') + ` (${several(thread.frames.length, 'frame')})`);
     make('pre', box, thread.frames.join('\n') || 'no Java frames');
     if (deadlocks.some((circle) => circle.includes(thread.name))) box.open = true;
   }
@@ -525,7 +533,7 @@ function differences(process) {
   if (!process.diff) return;
   const part = section('diff', 'Differences', 'The greatest first; after is scaled where a note says so.');
   for (const {table: title, unit, rows, same} of process.diff) {
-    make('h3', part, title + (rows.length ? '' : `: no difference in ${count(same)} rows`));
+    make('h3', part, title + (rows.length ? '' : `: no difference in ${several(same, 'row')}`));
     if (!rows.length) continue;
     const amount = unit === 'ns' ? (v) => nanos(Math.round(v)) : unit === 'bytes' ? bytes : (v) => count(Math.round(v));
     const change = (r) => (r.change < 0 ? '-' : '+') + amount(Math.abs(r.change));
@@ -541,12 +549,12 @@ function summary() {
   document.querySelector('h1').textContent = data.title;
   const place = document.getElementById('summary');
   if (data.note) { place.textContent = `${data.note} jtrace ${data.version}.`; return; }
-  place.textContent = `${count(data.events)} events, jtrace ${data.version}. `;
+  place.textContent = `${several(data.events, 'event')}, jtrace ${data.version}. `;
   const losses = Object.entries(data.faults).map(([kind, times]) => `${count(times)} ${kind}`);
   const lost = data.processes.reduce((sum, p) => sum + p.producers.reduce((s, x) => s + x.dropped, 0), 0);
-  if (lost) losses.push(`${count(lost)} events lost while tracing (the JVM wrote faster than jtrace read: counts and times are too small)`);
+  if (lost) losses.push(`${several(lost, 'event')} lost while tracing (the JVM wrote faster than jtrace read: counts and times are too small)`);
   const unseen = data.processes.reduce((sum, p) => sum + (p.gc ? p.gc.missed : 0), 0);
-  if (unseen) losses.push(`${count(unseen)} pauses of which only the number is known`);
+  if (unseen) losses.push(`${several(unseen, 'pause')} of which only the number is known`);
   if (data.truncated) losses.push('the trace breaks off');
   make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
 }
