@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "coreinspect/gc/space_words.h"
 #include "tests/unit/coreinspect/vm/made_up_vm.h"
 
 namespace jtrace::coreinspect {
@@ -96,6 +97,11 @@ TEST_P(SerialHeaps, AreFourSpaces) {
   EXPECT_EQ(heap.layout.used(), 9 * kMega / 2);
   EXPECT_TRUE(heap.layout.regions[0].young);
   EXPECT_FALSE(heap.layout.regions[3].young);
+  const auto words = must(contiguous_space_words(heap.vm.open()));
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(words[0].bottom, kSpaces);
+  EXPECT_EQ(words[0].top, kSpaces + 16);
+  EXPECT_EQ(words[3].top, kSpaces + 192 + 16);
 }
 
 // --- Parallel: up to JDK 25 its generations are static variables.
@@ -131,6 +137,13 @@ TEST_P(ParallelHeaps, AreFourSpaces) {
   heap.vm.words(kSpaces + 192, {Heap::at(0), Heap::at(8), Heap::at(2)});
   ASSERT_THAT(heap.regions(),
               ElementsAre("old 0-8 used 2", "eden 10-14 used 1", "to 14-15 used 0", "survivor 15-16 used 0.25"));
+  EXPECT_EQ(must(contiguous_space_words(heap.vm.open())).size(), 4u);
+}
+
+TEST(ParallelHeap, OfSeveralNodesHasNoSpaceWords) {
+  Heap heap(17, "UseParallelGC");
+  heap.vm.flag("UseNUMA", true);
+  EXPECT_THAT(must(contiguous_space_words(heap.vm.open())), IsEmpty()) << "eden is several spaces";
 }
 
 // --- G1: regions of one size, distinguished by a tag.
