@@ -27,14 +27,22 @@ const JvmCounters& counters_of(const AgentSession& session) {
   return late != nullptr ? *late : session.config.counters;
 }
 
+bool knows_used_before(const CauseCounters& causes) { return causes.used_before || !causes.spaces.empty(); }
+
+std::uint64_t used_in(const std::vector<CauseCounters::Space>& spaces) {
+  std::uint64_t used = 0;
+  for (const CauseCounters::Space& space : spaces) used += read_counter(space.top) - read_counter(space.bottom);
+  return used;
+}
+
 // What the end of the pause is compared with.
 void note_start(Collections& collections, const JvmCounters& counters) {
   const CauseCounters& causes = counters.causes;
   collections.noted_by.store(&counters, std::memory_order_relaxed);
   for (std::size_t i = 0; i < causes.collectors.size(); ++i)
     collections.invocations[i].store(read_counter(causes.collectors[i].invocations), std::memory_order_relaxed);
-  std::uint64_t used = 0, total = 0;
-  if (causes.used_before && read_heap_counters(counters, used, total))
+  std::uint64_t used = used_in(causes.spaces), total = 0;
+  if (!causes.used_before || read_heap_counters(counters, used, total))
     collections.used_before.store(used, std::memory_order_relaxed);
 }
 
@@ -91,7 +99,7 @@ void write_cause(CallbackGuard& guard, const JvmCounters& counters, std::uint64_
   settle_uncounted(causes, made);
   read_cause(causes, made);
   made.used_before = collections.used_before.load(std::memory_order_relaxed);
-  if (causes.used_before) made.header.flags |= record::kHasUsedBefore;
+  if (knows_used_before(causes)) made.header.flags |= record::kHasUsedBefore;
   guard.write(made, record::RecordKind::kGcCause, false);
 }
 

@@ -9,11 +9,24 @@ namespace {
 
 constexpr std::uint32_t kMaxCounters = 64;
 
+const std::uint64_t* read_address(ByteReader& reader) {
+  return reinterpret_cast<const std::uint64_t*>(reader.read<std::uint64_t>());
+}
+
 bool decode_list(ByteReader& reader, std::vector<const std::uint64_t*>& counters) {
   const auto count = reader.read<std::uint32_t>();
   if (count > kMaxCounters) return false;
-  for (std::uint32_t i = 0; i < count; ++i)
-    counters.push_back(reinterpret_cast<const std::uint64_t*>(reader.read<std::uint64_t>()));
+  for (std::uint32_t i = 0; i < count; ++i) counters.push_back(read_address(reader));
+  return !reader.failed();
+}
+
+bool decode_spaces(ByteReader& reader, std::vector<CauseCounters::Space>& spaces) {
+  const auto count = reader.read<std::uint32_t>();
+  if (count > kMaxCounters) return false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t* const bottom = read_address(reader);
+    spaces.push_back({bottom, read_address(reader)});
+  }
   return !reader.failed();
 }
 
@@ -22,6 +35,7 @@ bool decode_causes(ByteReader& reader, CauseCounters& causes) {
   causes.last_cause = reinterpret_cast<const char*>(reader.read<std::uint64_t>());
   causes.uncounted = reader.read<std::uint32_t>();
   causes.used_before = reader.read<std::uint8_t>() != 0;
+  if (!decode_spaces(reader, causes.spaces)) return false;
   const auto count = reader.read<std::uint32_t>();
   if (count > kMaxCollectors) return false;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -29,7 +43,7 @@ bool decode_causes(ByteReader& reader, CauseCounters& causes) {
     if (kind >= record::kCollectionKinds) return false;
     CauseCounters::Collector collector{bit_of(static_cast<record::CollectionKind>(kind)), nullptr, nullptr, nullptr};
     for (const std::uint64_t** counter : {&collector.invocations, &collector.last_entry, &collector.last_exit})
-      *counter = reinterpret_cast<const std::uint64_t*>(reader.read<std::uint64_t>());
+      *counter = read_address(reader);
     causes.collectors.push_back(collector);
   }
   return !reader.failed();

@@ -54,6 +54,12 @@ struct CauseCounters {
   const char* last_cause = nullptr;
   std::uint32_t uncounted = 0;  // kinds of a collection that no counter counts
   bool used_before = false;     // the used counters are right when a pause begins
+  // Otherwise the sum of these is, the JVM's own variables.
+  struct Space {
+    const std::uint64_t* bottom;
+    const std::uint64_t* top;
+  };
+  std::vector<Space> spaces;
   std::vector<Collector> collectors;
 };
 

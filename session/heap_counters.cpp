@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/strings.h"
+#include "coreinspect/gc/space_words.h"
 #include "perfdata/discovery.h"
 #include "perfdata/gc_causes.h"
 #include "perfdata/snapshot.h"
@@ -15,6 +16,8 @@ namespace jtrace::session {
 namespace {
 
 using trace::record::CollectionKind;
+
+constexpr std::string_view kSerialPolicy = "Copy:MSC", kParallelPolicy = "ParScav:MSC";
 
 // Reads sun.gc.generation.G.space.S.LAST as G.S and LAST; otherwise nothing.
 struct SpaceCounter {
@@ -35,7 +38,7 @@ bool parse_space_counter(std::string_view name, SpaceCounter& counter) {
 // leaves out. With G1 (sun.gc.policy.name "GarbageFirst") it is the only one that counts. Z and Shenandoah have other
 // counters.
 bool is_known_policy(std::string_view policy) {
-  return policy == "GarbageFirst" || policy == "Copy:MSC" || policy == "ParScav:MSC" || policy == "ParNew:CMS";
+  return policy == "GarbageFirst" || policy == kSerialPolicy || policy == kParallelPolicy || policy == "ParNew:CMS";
 }
 
 HeapCounters counters_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
@@ -96,6 +99,21 @@ HeapCounters::Causes causes_of(const perfdata::Snapshot& snapshot, std::uint64_t
   return found;
 }
 
+// Empty if the collector has none, or if the JVM may not be read.
+std::vector<HeapCounters::Causes::Space> spaces_of(const target::Process& process) {
+  std::vector<HeapCounters::Causes::Space> found;
+  auto same = target::Process::open(process.pid());
+  if (!same || process.has_exited()) return found;
+  const auto target = target::Target::open_process(std::move(*same));
+  if (!target) return found;
+  const auto vm = coreinspect::Vm::open(**target);
+  if (!vm) return found;
+  const auto words = coreinspect::contiguous_space_words(**vm);
+  if (!words) return found;
+  for (const coreinspect::SpaceWords& each : *words) found.push_back({each.bottom, each.top});
+  return found;
+}
+
 struct Region {
   std::uint64_t base = 0;  // in the JVM
   perfdata::Snapshot snapshot;
@@ -125,6 +143,8 @@ JvmCounters find_jvm_counters(const target::Process& process) {
   const bool known = begin && *begin > 0;  // a JVM that is starting has not set it yet
   HeapCounters heap = counters_of(region->snapshot, region->base);
   heap.causes = causes_of(region->snapshot, region->base);
+  const auto policy = region->snapshot.text_value("sun.gc.policy.name");
+  if (policy == kSerialPolicy || policy == kParallelPolicy) heap.causes.spaces = spaces_of(process);
   return {std::move(heap), known ? std::to_string(*begin) : std::string()};
 }
 

@@ -20,6 +20,11 @@ void append_causes(std::string& bytes, const HeapCounters::Causes& causes) {
   append(bytes, causes.last_cause);
   append(bytes, causes.uncounted);
   append(bytes, static_cast<std::uint8_t>(causes.used_before));
+  append(bytes, static_cast<std::uint32_t>(causes.spaces.size()));
+  for (const HeapCounters::Causes::Space& space : causes.spaces) {
+    append(bytes, space.bottom);
+    append(bytes, space.top);
+  }
   append(bytes, static_cast<std::uint32_t>(causes.collectors.size()));
   for (const HeapCounters::Causes::Collector& collector : causes.collectors) {
     append(bytes, static_cast<std::uint32_t>(collector.kind));

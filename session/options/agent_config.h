@@ -18,6 +18,11 @@ struct HeapCounters {
     std::uint64_t cause = 0, last_cause = 0;
     std::uint32_t uncounted = 0;  // kinds of a collection that none of these counts
     bool used_before = false;     // `used` is right when a pause begins
+    // Otherwise: the words with the bottom and the top of each space; what lies between them is used. Empty: not known.
+    struct Space {
+      std::uint64_t bottom, top;
+    };
+    std::vector<Space> spaces;
     struct Collector {
       trace::record::CollectionKind kind;
       std::uint64_t invocations, last_entry, last_exit;

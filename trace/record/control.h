@@ -19,7 +19,7 @@
 
 namespace jtrace::trace::record {
 
-inline constexpr std::uint32_t kControlVersion = 7;
+inline constexpr std::uint32_t kControlVersion = 8;
 // The text of Started if another jtrace traces the JVM: a refusal, not a failure of the agent.
 inline constexpr const char* kAlreadyTraced = "this JVM is being traced already";
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
@@ -53,14 +53,16 @@ struct FrameHeader {
 //   u64 events wanted (EventBit) | u32 flags (ConfigFlag) | the values of start_options.def, in its order
 //   | u32 n | n x u64 address of a perf counter of bytes used | u32 m | m x u64 address of one of bytes committed
 //   | u64 address of the text of sun.gc.cause | u64 of sun.gc.lastCause | u32 kinds of a collection that none counts
-//   | u8 the used counters are right when a pause begins | u32 k | k x collector
+//   | u8 the used counters are right when a pause begins | u32 s | s x space | u32 k | k x collector
+//   space: u64 address of the word with its bottom | u64 of the one with its top
 //   collector: u32 CollectionKind | u64 address of invocations | u64 of lastEntryTime | u64 of lastExitTime
 //   | filter rules: u32 count | for each u8 include (1) or exclude (0) | text class pattern | text method pattern
 // clang-format on
 //
 // Addresses are those, in the JVM, of 8-byte words of hsperfdata that are summed up at gcFinish; without any, the
-// figures come from Runtime. An address of 0: there is no such counter, and causes or kinds are not known. Patterns are
-// in internal form with '/' and with at most one '*', at the start or the end; method "*": all.
+// figures come from Runtime. Those of a space are the JVM's own variables. An address of 0: there is no such counter,
+// and causes or kinds are not known. Patterns are in internal form with '/' and with at most one '*', at the start or
+// the end; method "*": all.
 enum EventBit : std::uint64_t {
 #define EVENT_BIT(number, Name, ...) k##Name##Event = std::uint64_t{1} << number,
 #include "trace/record/events.def"

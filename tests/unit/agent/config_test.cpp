@@ -57,6 +57,8 @@ void put_causes(ByteBuffer& out, record::CollectionKind kind) {
   out.put(std::uint32_t{0});
   out.put(std::uint8_t{1});
   out.put(std::uint32_t{1});
+  for (const std::uint64_t address : {0x7000u, 0x7008u}) out.put(address);
+  out.put(std::uint32_t{1});
   out.put(static_cast<std::uint32_t>(kind));
   for (const std::uint64_t address : {0x4000u, 0x5000u, 0x6000u}) out.put(address);
 }
@@ -84,6 +86,9 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
 #include "trace/record/start_options.def"
   EXPECT_EQ(config.counters.used.size(), 1u);
   EXPECT_TRUE(config.counters.causes.used_before);
+  ASSERT_EQ(config.counters.causes.spaces.size(), 1u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(config.counters.causes.spaces[0].bottom), 0x7000u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(config.counters.causes.spaces[0].top), 0x7008u);
   ASSERT_EQ(config.counters.causes.collectors.size(), 1u);
   EXPECT_EQ(config.counters.causes.collectors[0].kind, bit_of(record::CollectionKind::kFull));
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(config.counters.causes.collectors[0].last_exit), 0x6000u);

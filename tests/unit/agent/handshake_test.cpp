@@ -58,7 +58,7 @@ class FakeJvm {
 };
 
 // An empty Config: events, flags, limits, two lists of counters and the filters (trace/record/control.h).
-constexpr std::size_t kEmptyConfig = 8 + 4 + 4 + 8 + 4 + 8 + 4 + 4 + (8 + 8 + 4 + 1 + 4) + 4;
+constexpr std::size_t kEmptyConfig = 8 + 4 + 4 + 8 + 4 + 8 + 4 + 4 + (8 + 8 + 4 + 1 + 4 + 4) + 4;
 
 class Handshake : public ::testing::Test {
  protected:
