@@ -55,6 +55,9 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
   own.add(ViewOption::kTop, rows);
   add_old_name(command, rows, "--top");
   own.add(ViewOption::kHeap, command.add_flag("--heap", heap.in_events, "include instances and bytes of each class"));
+  own.add(ViewOption::kRedact,
+          command.add_flag("--redact", heap.redact,
+                           "without contents: zeros for elements of primitive arrays, texts and numbers"));
   add_heap_options(command, arguments, own);
 }
 

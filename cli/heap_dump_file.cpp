@@ -55,14 +55,18 @@ bool is_heap_dump(const std::string& path) {
   return count && *count == bytes.size() && begins_with_magic(bytes);
 }
 
-Result<std::unique_ptr<coreinspect::ObjectGraph>> open_heap_graph(const std::string& path, bool& cut) {
+Result<coreinspect::HprofFile> open_heap_dump_file(const std::string& path, bool& cut) {
   JTRACE_ASSIGN_OR_RETURN(UniqueFd file, open_file(path, O_RDONLY));
   std::string bytes(kMagicSize, '\0');
   if (::pread(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()) ||
       !begins_with_magic(bytes)) {
     JTRACE_ASSIGN_OR_RETURN(file, unpacked(path, cut));
   }
-  JTRACE_ASSIGN_OR_RETURN(coreinspect::HprofFile dump, coreinspect::HprofFile::open(std::move(file), path));
+  return coreinspect::HprofFile::open(std::move(file), path);
+}
+
+Result<std::unique_ptr<coreinspect::ObjectGraph>> open_heap_graph(const std::string& path, bool& cut) {
+  JTRACE_ASSIGN_OR_RETURN(coreinspect::HprofFile dump, open_heap_dump_file(path, cut));
   return coreinspect::ObjectGraph::build(std::move(dump), std::nullopt);
 }
 

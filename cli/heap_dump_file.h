@@ -11,6 +11,8 @@ namespace jtrace::cli {
 
 // True for a regular file that is a heap dump, a compressed one, or one that has the name of a heap dump.
 bool is_heap_dump(const std::string& path);
+// The file, or what is packed in it; `cut`: set if the compressed file ends too early.
+Result<coreinspect::HprofFile> open_heap_dump_file(const std::string& path, bool& cut);
 // Shows no progress and does not handle Ctrl-C. `cut`: set if the compressed file ends too early.
 Result<std::unique_ptr<coreinspect::ObjectGraph>> open_heap_graph(const std::string& path, bool& cut);
 

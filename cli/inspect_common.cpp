@@ -8,6 +8,7 @@
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
 #include "cli/overwriting.h"
+#include "cli/redacted_dump.h"
 #include "cli/selector.h"
 #include "cli/units.h"
 #include "coreinspect/tools/snapshot_events.h"
@@ -194,6 +195,7 @@ std::string views_of_dumps() {
 }
 
 Result<std::vector<std::string>> write_graph_view(const InspectArguments& arguments, const coreinspect::View& view) {
+  if (view.writes_dump) return write_redacted_dump(arguments);
   if (!view.of_graph)
     return fail(ErrorCategory::kUsage, "a heap dump has no " + std::string(view.name), "it has " + views_of_dumps());
   if (arguments.format == "xml")

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "coreinspect/hprof/redaction.h"
 #include "coreinspect/oops/class_model.h"
 
 namespace jtrace::coreinspect {
@@ -40,6 +41,8 @@ Result<> check_kind(std::span<const std::byte> bytes, const std::string& name) {
 }
 
 }  // namespace
+
+bool HprofRecord::is_segment() const { return coreinspect::is_segment(tag); }
 
 Result<HprofFile> HprofFile::open(UniqueFd file, const std::string& name) {
   struct stat status {};
@@ -84,6 +87,7 @@ HprofFile::HprofFile(HprofFile&& other) noexcept
       skipped_(other.skipped_),
       second_(other.second_),
       is_open_(other.is_open_),
+      is_redacted_(other.is_redacted_),
       cut_(std::move(other.cut_)) {}
 
 HprofFile::~HprofFile() {
@@ -143,7 +147,7 @@ void HprofFile::read_records() {
 
 void HprofFile::read_record(const HprofRecord& record) {
   const std::uint64_t body = record.body, length = record.end - body, told = number(record.place + 5, 4);
-  if (record.end == bytes_.size() && told > length) {
+  if (is_cut(record)) {
     cut_ = "a record at byte " + std::to_string(record.place) + " has " + std::to_string(told) +
            " bytes, the file has " + std::to_string(length) + " more";
     if (!is_segment(record.tag)) return;
@@ -152,6 +156,9 @@ void HprofFile::read_record(const HprofRecord& record) {
   switch (static_cast<HprofTag>(record.tag)) {
     case HprofTag::kUtf8:
       if (length >= id_size_) texts_[id(body)] = {body + id_size_, static_cast<std::uint32_t>(length - id_size_)};
+      if (length == id_size_ + kRedactedMark.size() &&
+          std::memcmp(bytes_.data() + body + id_size_, kRedactedMark.data(), kRedactedMark.size()) == 0)
+        is_redacted_ = true;
       break;
     case HprofTag::kLoadClass:
       if (length >= 8 + 2ull * id_size_) names_[id(body + 4)] = id(body + 8 + id_size_);

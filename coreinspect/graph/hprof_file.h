@@ -53,6 +53,7 @@ struct HprofObject {
 
 // A record outside of the heap, or a segment of it: its head has 9 bytes before `body`.
 struct HprofRecord {
+  bool is_segment() const;  // of the heap
   std::uint8_t tag = 0;
   std::uint64_t place = 0, body = 0, end = 0;  // `end` is inside the file, also if the record is cut
 };
@@ -78,6 +79,29 @@ class HprofFile {
   // The object of a thread by its serial number; 0 if unknown.
   std::uint64_t thread_object(std::uint32_t serial) const;
   std::vector<std::string> missing() const;
+  // jtrace has replaced its contents by zeros (coreinspect/hprof/redaction.h).
+  bool is_redacted() const { return is_redacted_; }
+
+  // For those who write the dump again. Segments hold what of them could be read, in the order of their records.
+  struct Segment {
+    std::uint64_t start, end;
+  };
+  std::uint64_t size() const { return bytes_.size(); }
+  std::uint64_t head_size() const { return head_size_; }
+  const std::vector<Segment>& segments() const { return segments_; }
+  // Calls visit(record) for all records until it returns false.
+  template <class Visit>
+  void each_record(Visit&& visit) const {
+    HprofRecord record;
+    for (std::uint64_t at = head_size_; next_record(at, record) && visit(record); at = record.end) {
+    }
+  }
+  // The file ends in this record.
+  bool is_cut(const HprofRecord& record) const {
+    return record.end == bytes_.size() && number(record.place + 5, 4) > record.end - record.body;
+  }
+  // The length of the sub-record at `place` in bytes; 0 if there is none, or if it exceeds `end`.
+  std::uint64_t sub_size(std::uint64_t place, std::uint64_t end) const;
 
   // The object whose sub-record is at this place.
   HprofObject object_at(std::uint64_t place) const;
@@ -119,9 +143,6 @@ class HprofFile {
   }
 
  private:
-  struct Segment {
-    std::uint64_t start, end;
-  };
   struct Text {
     std::uint64_t place;
     std::uint32_t size;
@@ -145,8 +166,6 @@ class HprofFile {
   void read_segment(std::uint64_t place, std::uint64_t end);
   void read_sub(std::uint64_t place);
   void read_class(std::uint64_t place);
-  // The length of the sub-record at `place` in bytes; 0 if there is none, or if it exceeds `end`.
-  std::uint64_t sub_size(std::uint64_t place, std::uint64_t end) const;
   bool is_past_end(std::uint64_t place) const;
   // False at the end, and where not even the head of a record is left.
   bool next_record(std::uint64_t place, HprofRecord& record) const;
@@ -167,7 +186,8 @@ class HprofFile {
   std::uint64_t skipped_ = 0;  // bytes of segments that could not be read
   std::uint64_t second_ = 0;   // the place of another dump
   bool is_open_ = false;       // segments were read, and not yet the record that ends them
-  std::string cut_;            // the position at which the file ends too early
+  bool is_redacted_ = false;
+  std::string cut_;  // the position at which the file ends too early
 };
 
 }  // namespace jtrace::coreinspect

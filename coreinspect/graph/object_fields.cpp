@@ -1,6 +1,7 @@
 #include "coreinspect/graph/object_fields.h"
 
 #include "base/utf8.h"
+#include "coreinspect/hprof/redaction.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -85,6 +86,7 @@ std::string ObjectFields::text(std::uint32_t string, std::size_t most) const {
   const HprofObject record = graph_.record(value);
   if (record.kind != HprofSub::kPrimitiveArrayDump) return "";
   const std::uint64_t count = is_utf16 && record.type != kChar ? record.count / 2 : record.count;
+  if (graph_.file().is_redacted()) return kRedacted;
   return characters(value, is_utf16, most) + (count > most ? "..." : "");
 }
 
@@ -92,6 +94,7 @@ std::string ObjectFields::characters(std::uint32_t array, bool is_utf16, std::si
   const HprofObject record = graph_.record(array);
   if (record.kind != HprofSub::kPrimitiveArrayDump) return "";
   const HprofFile& file = graph_.file();
+  if (file.is_redacted()) return kRedacted;
   const bool is_chars = record.type == kChar;
   const std::uint64_t count = is_utf16 && !is_chars ? record.count / 2 : record.count;
   const auto unit = [&](std::uint64_t i) -> std::uint64_t {

@@ -41,7 +41,7 @@ class ObjectFields {
   std::uint64_t length(std::uint32_t array) const;  // 0 if it is not an array
   // Of an array of references.
   std::uint32_t element(std::uint32_t array, std::uint64_t i) const;
-  // The first characters of a java.lang.String; "" for other objects.
+  // The first characters of a java.lang.String; "" for other objects. Of a redacted dump kRedacted.
   std::string text(std::uint32_t string, std::size_t most) const;
   // The first characters of a char[], or of a byte[] in one of the two codings of String.
   std::string characters(std::uint32_t array, bool is_utf16, std::size_t most) const;

@@ -57,7 +57,6 @@ class DuplicateStrings {
   explicit DuplicateStrings(WasteSearch& search) : search_(search), graph_(search.graph), sum_(search) {}
 
   void find() {
-    search_.of_strings.assign(graph_.size(), 0);
     const auto& classes = graph_.classes();
     const auto string =
         std::find_if(classes.begin(), classes.end(), [](const auto& each) { return each.name == "java.lang.String"; });
@@ -139,12 +138,13 @@ void find_wasted_arrays(WasteSearch& search) {
     sums.try_emplace(graph.class_of(object), search).first->second.add(object, graph.bytes(object));
   };
   std::vector<Hashed> all;
+  const bool redacted = graph.file().is_redacted();
   for (std::uint32_t i = 0; i < graph.size(); ++i) {
     if (!search.counts(i) || search.of_strings[i] != 0 || !search.fields.is_array(i)) continue;
     const auto bytes = content(graph, i);
     if (bytes.empty()) {
       if (empty_before[graph.class_of(i)]++ > 0) add(empty, i);
-    } else if (graph.record(i).kind == HprofSub::kPrimitiveArrayDump) {
+    } else if (!redacted && graph.record(i).kind == HprofSub::kPrimitiveArrayDump) {
       if (bytes.size() >= kZeros && is_zero(bytes)) add(zeros, i);
       else all.push_back({hash_of(bytes, graph.class_of(i)), i, i});
     }

@@ -72,7 +72,8 @@ void find_boxed_numbers(WasteSearch& search) {
 
 std::vector<WasteFinding> find_waste(const ObjectGraph& graph) {
   WasteSearch search(graph);
-  find_duplicate_strings(search);
+  search.of_strings.assign(graph.size(), 0);
+  if (!graph.file().is_redacted()) find_duplicate_strings(search);
   find_wasted_arrays(search);
   find_wasted_collections(search);
   find_boxed_numbers(search);

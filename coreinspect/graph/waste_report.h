@@ -11,7 +11,8 @@
 // - null fields: references that are null in at least nine of ten instances of a class, of 100 or more; without
 // those that the JDK declares
 // - padding: the bytes at the end of objects up to their alignment, of classes in which it is a thousandth of the heap
-// Kinds overlap. Garbage is left out. Threads: one at a time.
+// Kinds overlap. Garbage is left out. A redacted dump has no contents: what is equal or zero there is not known, and
+// not among the findings. Threads: one at a time.
 #pragma once
 
 #include <string>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "coreinspect/hprof/redaction.h"
 #include "coreinspect/model/class_facts.h"
 #include "coreinspect/oops/java_collections.h"
 
@@ -35,8 +36,12 @@ void ClassPlans::add(Address klass) {
   if (const auto super = model.super(klass)) add(*super);
   if (model.is_instance_class(klass)) {
     if (!model.fields(klass)) ++broken_;
-    for (const JavaField* field : declared_fields(model, klass, false))
-      plan.fields.push_back({static_cast<std::uint32_t>(field->offset), hprof_type(field->signature.front())});
+    for (const JavaField* field : declared_fields(model, klass, false)) {
+      const std::uint8_t type = hprof_type(field->signature.front());
+      plan.fields.push_back({.offset = static_cast<std::uint32_t>(field->offset),
+                             .type = type,
+                             .redacted = redacted_ && type != 2 && !stays_redacted(plan.name, field->name)});
+    }
     if (const auto super = model.super(klass)) {
       if (const auto above = plans_.find(*super); above != plans_.end())
         plan.fields.insert(plan.fields.end(), above->second.fields.begin(), above->second.fields.end());
@@ -145,7 +150,8 @@ void ClassPlans::append_statics(const ClassPlan& plan, HprofWriter& writer, Hpro
       continue;
     }
     std::array<std::byte, 8> value{};
-    (void)memory.read_exactly(plan.mirror + field->offset, std::span(value).first(hprof_size(type)));
+    if (!redacted_ || stays_redacted(plan.name, field->name))
+      (void)memory.read_exactly(plan.mirror + field->offset, std::span(value).first(hprof_size(type)));
     out.value(value.data(), hprof_size(type));
   }
 }

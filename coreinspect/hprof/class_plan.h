@@ -16,6 +16,7 @@ namespace jtrace::coreinspect {
 struct FieldPlan {
   std::uint32_t offset = 0;
   std::uint8_t type = 2;
+  bool redacted = false;  // written as 0
 };
 
 struct ClassPlan {
@@ -33,7 +34,11 @@ Address resolved_references(const Inspection& inspection, Address klass);
 
 class ClassPlans {
  public:
-  explicit ClassPlans(const HeapAccess& access) : access_(access), inspection_(access.inspection()) {}
+  // `redacted`: without contents (redaction.h).
+  explicit ClassPlans(const HeapAccess& access, bool redacted = false)
+      : access_(access), inspection_(access.inspection()), redacted_(redacted) {}
+
+  bool redacted() const { return redacted_; }
 
   // Adds the class and its superclasses; does nothing for a class that was added before.
   void add(Address klass);
@@ -54,6 +59,7 @@ class ClassPlans {
 
   const HeapAccess& access_;
   const Inspection& inspection_;
+  const bool redacted_;
   std::unordered_map<Address, ClassPlan> plans_;
   std::vector<Address> order_;
   std::size_t broken_ = 0;

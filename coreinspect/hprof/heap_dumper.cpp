@@ -7,6 +7,7 @@
 #include "coreinspect/hprof/class_plan.h"
 #include "coreinspect/hprof/dump_threads.h"
 #include "coreinspect/hprof/object_encoder.h"
+#include "coreinspect/hprof/redaction.h"
 #include "coreinspect/hprof/vm_roots.h"
 
 namespace jtrace::coreinspect {
@@ -43,11 +44,11 @@ class AddressCheck {
 
 class Dumper {
  public:
-  Dumper(HeapAccess& access, trace::ByteSink& sink, unsigned threads, const Progress& progress)
+  Dumper(HeapAccess& access, trace::ByteSink& sink, unsigned threads, const Progress& progress, bool redacted)
       : access_(access),
         inspection_(access.inspection()),
         writer_(sink),
-        plans_(access),
+        plans_(access, redacted),
         threads_(threads),
         progress_(progress) {}
 
@@ -57,6 +58,7 @@ class Dumper {
     JTRACE_RETURN_IF_ERROR(check_candidates());
     add_classes();
     JTRACE_RETURN_IF_ERROR(writer_.header(millis));
+    if (plans_.redacted()) (void)writer_.text(kRedactedMark);  // errors stick to the sink
     JTRACE_RETURN_IF_ERROR(plans_.write_names(writer_));
     JTRACE_RETURN_IF_ERROR(write_traces());
     JTRACE_RETURN_IF_ERROR(write_class_dumps());
@@ -263,8 +265,8 @@ HeapDumpCounts& HeapDumpCounts::operator+=(const HeapDumpCounts& other) {
 }
 
 Result<HeapDumpResult> dump_heap(HeapAccess& access, trace::ByteSink& sink, std::uint64_t millis, unsigned threads,
-                                 const Progress& progress) {
-  return Dumper(access, sink, std::max(threads, 1u), progress).run(millis);
+                                 const Progress& progress, bool redacted) {
+  return Dumper(access, sink, std::max(threads, 1u), progress, redacted).run(millis);
 }
 
 }  // namespace jtrace::coreinspect

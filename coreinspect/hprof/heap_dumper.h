@@ -31,8 +31,8 @@ struct HeapDumpResult {
   std::vector<std::string> missing;
 };
 
-// `millis`: the time of the dump, ms since the epoch.
+// `millis`: the time of the dump, ms since the epoch. `redacted`: without contents (redaction.h).
 Result<HeapDumpResult> dump_heap(HeapAccess& access, trace::ByteSink& sink, std::uint64_t millis, unsigned threads,
-                                 const Progress& progress);
+                                 const Progress& progress, bool redacted = false);
 
 }  // namespace jtrace::coreinspect

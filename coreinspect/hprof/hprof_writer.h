@@ -68,6 +68,10 @@ class HprofBuffer {
     std::memcpy(reserve(count), from, count);
     commit(count);
   }
+  void zeros(std::size_t count) {
+    std::memset(reserve(count), 0, count);
+    commit(count);
+  }
   // `size` bytes of a value, copied as they are in the target's memory.
   void value(const std::byte* from, std::uint32_t size) { append_swapped(from, 1, size); }
   // `count` elements of `size` bytes each.

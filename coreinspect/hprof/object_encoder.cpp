@@ -98,7 +98,7 @@ void ObjectEncoder::fields(const std::byte* bytes, std::size_t size, const Class
     to += sizeof value;
   };
   for (const FieldPlan& field : plan.fields) {
-    const std::byte* at = bytes + field.offset;
+    const std::byte* at = field.redacted ? nullptr : bytes + field.offset;
     if (field.offset + 8 > size && field.offset + hprof_size(field.type) > size + 4) at = nullptr;
     switch (hprof_size(field.type)) {
       case 1: put(at ? load<std::uint8_t>(at) : std::uint8_t{0}); break;
@@ -144,7 +144,8 @@ void ObjectEncoder::array(const HeapObject& object, const ClassPlan& plan) {
   if (primitive) segment_.u1(info.element_type);
   else segment_.id(plan.mirror);
   ++(primitive ? counts_.primitive_arrays : counts_.object_arrays);
-  if (info.base + (count << info.log2_element) <= object.available)
+  if (primitive && classes_->redacted()) zeros(count * written);
+  else if (info.base + (count << info.log2_element) <= object.available)
     elements(info, object.bytes + info.base, count, segment_);
   else large_array(object, count, written);
 }
@@ -176,6 +177,19 @@ void ObjectEncoder::large_array(const HeapObject& object, std::uint64_t count, s
       segment_.clear();
     }
   }
+}
+
+// The elements of an array whose head is gathered. As in large_array(), those of a large one are not gathered.
+void ObjectEncoder::zeros(std::uint64_t bytes) {
+  if (bytes <= kSegment) return segment_.zeros(bytes);
+  std::unique_lock<std::mutex> lock;
+  (void)writer_->begin_segment(lock, segment_.size() + bytes);
+  (void)writer_->append_segment(segment_.text());  // errors stick to the sink
+  segment_.clear();
+  segment_.zeros(std::min<std::uint64_t>(bytes, kSegment));
+  for (; bytes > 0; bytes -= std::min<std::uint64_t>(bytes, kSegment))
+    (void)writer_->append_segment(segment_.text().substr(0, bytes));
+  segment_.clear();
 }
 
 void ObjectEncoder::flush() {

@@ -31,6 +31,7 @@ class ObjectEncoder {
   void fields(const std::byte* bytes, std::size_t size, const ClassPlan& plan);
   // Appends `count` elements from `from`.
   void elements(const KlassInfo& info, const std::byte* from, std::size_t count, HprofBuffer& out) const;
+  void zeros(std::uint64_t bytes);
   void large_array(const HeapObject& object, std::uint64_t count, std::uint32_t written_size);
   std::uint64_t reference(const std::byte* at) const;
   void flush();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "coreinspect/hprof/redaction.h"
 #include "coreinspect/runtime/java_number.h"
 #include "coreinspect/tools/views.h"
 
@@ -43,8 +44,8 @@ std::string GraphValues::value_of(std::uint64_t bits, std::uint8_t type, int dep
 
 std::string GraphValues::named(std::string_view name, std::uint64_t key, std::uint64_t bits, std::uint8_t type,
                                int depth, bool* masked) {
-  const bool secret =
-      !mask_.shows() && type == kReference && is_text(bits) && (names_secret_field(name) || is_secret_key(key));
+  const bool secret = !mask_.shows() && !redacted_ && type == kReference && is_text(bits) &&
+                      (names_secret_field(name) || is_secret_key(key));
   if (masked != nullptr) *masked = secret;
   return secret ? mask_.value_of(true, "") : value_of(bits, type, depth);
 }
@@ -53,6 +54,7 @@ std::string GraphValues::array(std::uint32_t object, int depth) {
   const HprofObject record = graph_.record(object);
   const bool of_references = record.kind == HprofSub::kObjectArrayDump;
   const std::uint32_t size = graph_.file().field_size(of_references ? kReference : record.type);
+  if (redacted_ && !of_references) return record.count == 0 ? "[]" : kRedacted;
   if (record.type == kCharType && !of_references)
     return quoted(fields_.characters(object, true, kMaxText)) + (record.count > kMaxText ? "..." : "");
   std::string list;
@@ -104,12 +106,14 @@ std::string GraphValues::contents(std::uint32_t object, int depth) {
   if (graph_.is_class(object)) return "";
   const std::uint64_t address = graph_.address(object);
   const std::string& type = graph_.classes()[graph_.class_of(object)].name;
+  if (type == "java.lang.String" && redacted_) return kRedacted;
   if (type == "java.lang.String") return quoted(fields_.text(object, kMaxText));
   const std::uint32_t super = graph_.superclass(graph_.class_of(object));
   if (fields_.is_a(graph_.class_of(object), "java.lang.Enum"))
     return printable(fields_.text(
         fields_.reference(object, fields_.find(graph_.class_of(object), "name", "java.lang.Enum")), kMaxText));
   if (auto value = contents_.value(address, type)) {
+    if (redacted_) return kRedacted;
     const bool is_text = type == "java.lang.Character" || type.starts_with("java.lang.StringBu");
     return is_text ? quoted(*value) : printable(*value);
   }
@@ -162,7 +166,8 @@ std::vector<GraphField> GraphValues::fields(std::uint32_t object, int depth) {
                                 : field.name == "v0" ? objects_.reference(address, "k0")
                                                      : 0;
       bool masked = false;
-      field.value = named(field.name, key, bits, each.type, depth + 1, &masked);
+      const bool unknown = redacted_ && each.type != kReference && !stays_redacted(field.declared_by, field.name);
+      field.value = unknown ? kRedacted : named(field.name, key, bits, each.type, depth + 1, &masked);
       field.refers = each.type == kReference;
       field.reference = field.refers && !masked ? bits : 0;
       found.push_back(std::move(field));

@@ -22,7 +22,12 @@ struct GraphField {
 class GraphValues {
  public:
   GraphValues(const ObjectGraph& graph, bool show_secrets)
-      : graph_(graph), fields_(graph), objects_(graph), contents_(objects_), mask_(show_secrets) {}
+      : graph_(graph),
+        fields_(graph),
+        objects_(graph),
+        contents_(objects_),
+        mask_(show_secrets),
+        redacted_(graph.file().is_redacted()) {}
 
   // Of the object at this address: "null", "\"text\"", "java.util.ArrayList @0x1000 (2) [1, 2]", "Shop @0x2000".
   std::string text(std::uint64_t address) { return text(address, 0); }
@@ -52,6 +57,7 @@ class GraphValues {
   GraphObjects objects_;
   JavaContents contents_;
   SecretMask mask_;
+  const bool redacted_;  // the dump: what it has no more is shown as kRedacted
 };
 
 }  // namespace jtrace::coreinspect

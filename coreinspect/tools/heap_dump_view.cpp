@@ -34,10 +34,11 @@ Result<ViewResult> view_heapdump(Inspection& inspection, const ViewOptions& opti
     return fail(ErrorCategory::kUsage, "a heap dump needs a file", "-o FILE.hprof, FILE.hprof.gz, or - for a pipe");
   JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, true));
   JTRACE_ASSIGN_OR_RETURN(auto dump, dump_heap(*access, *options.heap.dump, realtime_ns() / 1'000'000,
-                                               threads_of(options.heap), options.heap.progress));
+                                               threads_of(options.heap), options.heap.progress, options.heap.redact));
   ViewResult result;
   append_counts(dump.counts, options, result.out);
   append_walk_members(result.members, *access, dump.totals, 0);
+  if (options.heap.redact) result.members += ",\"redacted\":true";
   result.missing = access->missing();
   for (const std::string& line : walk_faults(dump.totals)) result.missing.push_back(line);
   result.missing.insert(result.missing.end(), dump.missing.begin(), dump.missing.end());

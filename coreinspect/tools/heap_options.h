@@ -20,6 +20,7 @@ struct HeapOptions {
   std::size_t top = 0;          // rows; 0 all
   bool by_loader = false;
   bool reachable = false;                 // histogram: without what a collection would free
+  bool redact = false;                    // heapdump: without contents
   bool subclasses = false;                // instances, refs: of the subclasses too
   int depth = 0;                          // object: how far references are followed
   bool in_events = false;                 // events: class totals too

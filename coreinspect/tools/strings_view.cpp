@@ -58,6 +58,8 @@ std::string cut(const std::string& text) {
 }  // namespace
 
 Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& options) {
+  if (graph.file().is_redacted())
+    return fail(ErrorCategory::kRefused, "the heap dump is redacted: its strings have no text");
   ViewResult result{.missing = graph.missing()};
   const ShortestPaths paths(graph);
   HolderFields holders(graph, paths);

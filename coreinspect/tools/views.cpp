@@ -54,6 +54,7 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kFlags = {kAll, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kClass = {kBytes};
   static constexpr std::initializer_list<ViewOption> kWalk = {kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kDump = {kRedact, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kRefs = {kTop, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kStrings = {kTop, kShowSecrets, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kInstances = {kTop,     kSubclasses, kShowSecrets,
@@ -99,8 +100,10 @@ const std::vector<View>& views() {
       {"waste", "",
        "memory that could be saved: equal strings and arrays, empty and oversized collections, boxed numbers",
        view_waste, nullptr, kRefs, false, false, graph_waste},
-      {"heapdump", "", "all objects, classes, roots and stacks as an hprof file: -o FILE.hprof or FILE.hprof.gz",
-       view_heapdump, nullptr, kWalk, true, true},
+      {"heapdump", "",
+       "all objects, classes, roots and stacks as an hprof file: -o FILE.hprof or FILE.hprof.gz; --redact: without "
+       "contents, of an hprof file too",
+       view_heapdump, nullptr, kDump, true, true},
       {"object", "ADDRESS", "an object with its fields, and what it refers to (--depth N)", view_object, object_parts,
        kObjectView},
       {"instances", "CLASS", "some objects of a class with what their fields, collections and maps hold",

@@ -66,6 +66,7 @@ enum class ViewOption : std::uint8_t {
   kObject,
   kReachable,
   kSubclasses,
+  kRedact,
 };
 
 class ObjectGraph;

@@ -53,6 +53,8 @@ Result<ViewResult> graph_waste(const ObjectGraph& graph, const ViewOptions& opti
   std::uint64_t all = 0;
   for (std::uint32_t i = 0; i < graph.size(); ++i)
     if (graph.strength(i) != Strength::kGarbage) all += graph.bytes(i);
+  if (graph.file().is_redacted())
+    result.missing.push_back("equal strings and arrays, arrays of zeros: the heap dump is redacted");
   auto findings = find_waste(graph);
   if (options.heap.top == 0 && !options.json)
     std::erase_if(findings, [&](const WasteFinding& each) { return each.bytes < all / kSmall; });

@@ -27,6 +27,7 @@ COMMANDS = [
     ("d.hprof", "jtrace inspect {in} histogram -o {out}"),
     ("x.core", "jtrace inspect {in} locks -o {out}"),
     ("x.core", "jtrace inspect {in} heapdump -o {out}"),
+    ("x.hprof", "jtrace inspect {in} heapdump --redact -o {out}"),
     ("x.core", "jtrace stack {in} -o {out}"),
     ("libjvm.so", "jtrace inspect {other} locks --libjvm {in} -o {out}"),
     ("t.xml", "hsperf restore {in} -o {out}"),

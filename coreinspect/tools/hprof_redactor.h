@@ -1,0 +1,28 @@
+// A heap dump of any writer, written again without its contents (coreinspect/hprof/redaction.h).
+//
+// Records keep their order, lengths and ids, so that answers about sizes and references are the same. Names that are
+// not those of classes, fields, methods, signatures or source files (a thread's, of the old hprof agent) are blanked.
+// What is not understood is left out rather than copied: records of unknown kinds, and what of a damaged segment could
+// not be read; instances whose class is not in the dump are zeros. `missing` has a line for each. Ownership: borrows
+// file and sink, which it does not finish. Threads: one. Errors: those of the sink; kRefused if `progress` returns
+// false.
+#pragma once
+
+#include <functional>
+
+#include "coreinspect/graph/hprof_file.h"
+#include "trace/byte_sink.h"
+
+namespace jtrace::coreinspect {
+
+struct RedactionCounts {
+  std::uint64_t objects = 0;
+  std::uint64_t zeroed = 0;   // bytes of contents
+  std::uint64_t blanked = 0;  // texts
+  std::vector<std::string> missing;
+};
+
+Result<RedactionCounts> redact_dump(const HprofFile& file, trace::ByteSink& sink,
+                                    const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress);
+
+}  // namespace jtrace::coreinspect
