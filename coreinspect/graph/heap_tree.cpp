@@ -82,12 +82,15 @@ std::vector<ClassRetained> HeapTree::by_class() const {
 }
 
 ShortestPaths::ShortestPaths(const ObjectGraph& graph, Order order) : graph_(graph), from_(graph.size(), kNoObject) {
-  std::vector<std::uint32_t> roots(graph.roots().begin(), graph.roots().end());
+  std::vector<std::uint32_t> roots, now;
+  for (const std::uint32_t root : graph.roots())
+    (order == Order::kLocalsLast && graph.is_passing_root(root) ? now : roots).push_back(root);
   for (const std::uint32_t root : roots) from_[root] = root;
   search(std::move(roots), order);
   if (order == Order::kShortest) return;
-  // What only frames hold: from the threads that were reached.
-  std::vector<std::uint32_t> now;
+  // What only running code holds: its locks, and from the threads that were reached, their frames.
+  std::erase_if(now, [&](std::uint32_t root) { return from_[root] != kNoObject; });
+  for (const std::uint32_t root : now) from_[root] = root;
   for (std::uint32_t object = 0; object < graph.size(); ++object)
     if (from_[object] != kNoObject && !graph.is_class(object) && graph.classes()[graph.class_of(object)].is_thread)
       now.push_back(object);

@@ -58,8 +58,9 @@ class ShortestPaths {
     std::uint32_t object = 0;
     std::string edge;  // the edge from the previous step; "" for the root
   };
-  // kLocalsLast: a path that does not begin in a frame of a thread goes before one that does, however long it is. So
-  // the table of a static map is held by the map, though a put() that is running has it in a local variable.
+  // kLocalsLast: a path that does not begin in a frame of a thread, or at a lock that is held, goes before one that
+  // does, however long it is. So the table of a static map is held by the map, though a put() that is running has it in
+  // a local variable.
   enum class Order { kShortest, kLocalsLast };
   explicit ShortestPaths(const ObjectGraph& graph, Order order = Order::kShortest);
   // The previous object on its path: itself for a root, kNoObject for garbage.

@@ -21,6 +21,8 @@ constexpr std::array<std::pair<std::string_view, Strength>, 4> kReferences = {{
 }};
 constexpr std::string_view kPrimitives = "ZCFDBSIJ";  // of the types 4 to 11
 
+constexpr std::uint8_t kLockedMonitor = 0x07;
+
 std::string_view root_text(std::uint8_t kind) {
   switch (kind) {
     case 0x01: return "JNI global";
@@ -29,7 +31,7 @@ std::string_view root_text(std::uint8_t kind) {
     case 0x04: return "native stack";
     case 0x05: return "system class";
     case 0x06: return "thread block";
-    case 0x07: return "locked monitor";
+    case kLockedMonitor: return "locked monitor";
     case 0x08: return "thread";
     default: return "VM";
   }
@@ -304,6 +306,14 @@ std::string ObjectGraph::root_name(std::uint32_t object) const {
   std::string text;
   for (const std::uint8_t kind : found->second) text += (text.empty() ? "" : ", ") + std::string(root_text(kind));
   return text;
+}
+
+bool ObjectGraph::is_passing_root(std::uint32_t root) const {
+  const auto found = root_kinds_.find(root);
+  return found != root_kinds_.end() &&
+         std::all_of(found->second.begin(), found->second.end(), [](std::uint8_t kind) {
+           return kind == kLockedMonitor || is_local(kind);
+         });
 }
 
 std::uint64_t ObjectGraph::bytes(std::uint32_t object) const { return bytes_as(object, shape_); }

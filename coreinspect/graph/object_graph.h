@@ -85,6 +85,8 @@ class ObjectGraph {
   std::string edge_name(std::uint32_t object, std::uint32_t i) const;  // ".next", "[17]", "<class>", "static LOCK"
   // Whether it is "<local>": what a frame or a JNI local of a thread holds.
   bool is_local_edge(std::uint32_t object, std::uint32_t i) const;
+  // Whether a root is one only because code runs: a lock that is held, or a local whose thread is not known.
+  bool is_passing_root(std::uint32_t root) const;
 
   // kNoObject if there is none.
   std::uint32_t find(std::uint64_t address) const { return index_.find(address); }

@@ -100,6 +100,10 @@ class HprofBuilder {
     segment_.u4(serial);
     segment_.u4(0);
   }
+  void add_locked(std::uint64_t id) {
+    segment_.sub(HprofSub::kRootMonitorUsed);
+    segment_.id(id);
+  }
   HprofBuffer& segment() { return segment_; }
   std::uint64_t text(std::string_view text) { return writer_.text(text); }
   void record(HprofTag tag, const HprofBuffer& body) { (void)writer_.record(tag, body.text()); }

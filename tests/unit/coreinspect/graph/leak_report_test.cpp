@@ -97,6 +97,23 @@ TEST(Leaks, AStaticFieldIsNamedBeforeALocalVariable) {
   }
 }
 
+// A call that is running has the lock of the collection.
+TEST(Leaks, AStaticFieldIsNamedBeforeALockThatIsHeld) {
+  for (const bool has_static : {true, false}) {
+    Heap heap(has_static ? kFirst : 0);
+    heap.add_class(0x1600, "java/util/ArrayList", kObject, {"elementData"}, {.ints = {"size"}});
+    std::vector<std::uint64_t> items;
+    for (std::size_t i = 0; i < 20; ++i) items.push_back(heap.item(100));
+    heap.add_instance(kFirst, 0x1600, {kFirst + 0x100}, {20});
+    heap.add_array(kFirst + 0x100, kArray, items);
+    heap.add_locked(kFirst);
+    const auto report = report_of(heap.dump());
+    ASSERT_THAT(kinds(report), ::testing::ElementsAre("accumulation"));
+    EXPECT_THAT(report.suspects.front().sentence,
+                HasSubstr(has_static ? "held by static App.KEPT, keeps " : "held by a root (locked monitor), keeps "));
+  }
+}
+
 TEST(Leaks, WhatKeepsOneByteLessThanMuchIsNone) {
   const std::string dump = list_of(20, 100);
   const std::uint64_t retained = 16u + 20 * 4 + 20 * (16 + 120);
