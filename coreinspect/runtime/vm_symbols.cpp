@@ -27,7 +27,7 @@ VmSymbols::VmSymbols(const target::Target& target)
 std::string VmSymbols::note() const {
   const auto wanted = [](std::string_view name) {
     for (const char* start : {"_ZN20SafepointSynchronize", "_ZN16SafepointTracing", "_ZN14RuntimeService",
-                              "_ZN8VMThread", "_ZL18initial_time_count"})
+                              "_ZN8VMThread", "_ZN8GCLocker", "_ZN9GC_locker", "_ZL18initial_time_count"})
       if (name.starts_with(start)) return true;
     return name.starts_with("_ZTV") && name.find("VM_") != name.npos;
   };

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "coreinspect/runtime/gc_locker.h"
 #include "coreinspect/runtime/safepoint.h"
 #include "coreinspect/tools/late_threads.h"
 #include "coreinspect/tools/thread_snapshot.h"
@@ -36,8 +37,9 @@ struct SafepointReport {
   std::optional<VmOperation> operation;
   std::string operation_name;  // "" if it cannot be told
   std::string operation_found_by;
-  std::string requester;       // name of the thread; "" if it cannot be told, or there is no operation
-  std::optional<int> waiting;  // threads that the VM waits for, by its own count
+  std::string requester;           // name of the thread; "" if it cannot be told, or there is no operation
+  std::optional<int> waiting;      // threads that the VM waits for, by its own count
+  std::optional<GcLocker> locker;  // at the end of the looks
   std::vector<LateThread> late;
   std::chrono::nanoseconds pause{};  // of the late threads, for their frames
   std::vector<std::string> missing;

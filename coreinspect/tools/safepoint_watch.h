@@ -31,6 +31,7 @@ class SafepointWatch {
   const Result<SafepointReader>& safepoints() const { return safepoints_; }
   const Result<VmOperations>& operations() const { return operations_; }
   const KernelThreads& kernel_threads() const { return kernel_; }
+  const VmSymbols& symbols() const { return symbols_; }
 
   // The last look.
   Result<SafepointMoment> run();

@@ -57,6 +57,11 @@ std::string text_of(const SafepointReport& report) {
   if (report.waiting)
     out += "the VM waits for: " + threads(static_cast<std::size_t>(std::max(0, *report.waiting))) + "\n";
   for (const LateThread& each : report.late) append_late(out, each);
+  if (report.locker && report.locker->wanted) {
+    out += "A collection waits for native code that has an array of the heap (JNI critical region";
+    out += report.locker->regions ? ", " + threads(static_cast<std::size_t>(std::max(0, *report.locker->regions))) : "";
+    out += "; symbol GCLocker)\n";
+  }
   return out;
 }
 
@@ -89,6 +94,11 @@ void write_json(JsonWriter& json, const SafepointReport& report) {
   else json.null();
   write_text(json, "requester", report.requester);
   if (report.waiting) json.member("waitingFor", *report.waiting);
+  if (report.locker) {
+    json.key("gcLocker").begin_object().member("collectionWaits", report.locker->wanted);
+    if (report.locker->regions) json.member("regions", *report.locker->regions);
+    json.end_object();
+  }
   json.key("late").begin_array();
   for (const LateThread& each : report.late) write_late(json, each);
   json.end_array();
