@@ -82,6 +82,8 @@ struct SafepointFact {
   bool at_least = false;                // it may be older: this is how long it was observed
   std::string operation, requester;     // "" unknown, or none
   std::vector<LateFact> late;
+  std::optional<bool> locker_wanted;  // a collection waits for native code that has an array of the heap
+  std::optional<int> locker_regions;  // threads in such code
 };
 
 // The JVM's own limits (-XX:MaxMetaspaceSize and the like), and what was used of them at one moment.

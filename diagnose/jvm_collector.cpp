@@ -44,6 +44,10 @@ SafepointFact fact_of(const coreinspect::SafepointReport& report) {
                  : report.state == From::kSynchronized ? SafepointFact::State::kSynchronized
                                                        : SafepointFact::State::kNone;
   else if (report.known) fact.state = SafepointFact::State::kNone;
+  if (report.locker) {
+    fact.locker_wanted = report.locker->wanted;
+    fact.locker_regions = report.locker->regions;
+  }
   for (const coreinspect::LateThread& each : report.late)
     fact.late.push_back({.key = each.java.id, .name = each.java.name, .why = each.why, .frame = each.frame});
   return fact;

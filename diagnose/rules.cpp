@@ -19,6 +19,12 @@ std::string_view without_safepoints(const Facts& facts) {
   for (const SafepointFact& each : facts.safepoints) known += has_state(each) ? 1 : 0;
   return known < (facts.live ? 2u : 1u) ? "the state of safepoints was not read" : "";
 }
+std::string_view without_locker(const Facts& facts) {
+  if (!facts.live) return not_in_core(facts);
+  std::size_t known = 0;
+  for (const SafepointFact& each : facts.safepoints) known += each.locker_wanted ? 1 : 0;
+  return known < 2 ? "libjvm.so has no symbols for the GC locker" : "";
+}
 std::string_view without_direct(const Facts& facts) {
   return facts.direct_read ? "" : "the direct buffers were not read";
 }
@@ -73,6 +79,7 @@ const std::vector<Rule>& rules() {
       {"stopped", "a stopped process", without_process, find_stopped},
       {"safepoint", "safepoints that are not reached", without_safepoints, find_late_safepoint},
       {"vm-operation", "long VM operations", without_operations, find_long_operation},
+      {"gc-locker", "collections that wait for native code", without_locker, find_kept_gc_locker, true},
       {"heap-full", "a full heap with one collection after the other", without_counters, find_full_heap},
       {"group-memory", "a control group near its limit of memory", without_groups, find_full_group},
       {"disk-full", "full file systems", without_disks, find_full_disks},

@@ -19,6 +19,7 @@ struct Rule {
   // Why the rule cannot be applied to these facts; "" if it can.
   std::string_view (*unasked)(const Facts&);
   void (*ask)(const Facts&, std::vector<Finding>&);
+  bool not_all_tell = false;  // there are JVMs that do not tell it: of them the verdict is whole without it
 };
 // In the order of their importance.
 const std::vector<Rule>& rules();
@@ -31,6 +32,7 @@ void find_native_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_kept_mutexes(const Facts& facts, std::vector<Finding>& found);
 void find_late_safepoint(const Facts& facts, std::vector<Finding>& found);
 void find_long_operation(const Facts& facts, std::vector<Finding>& found);
+void find_kept_gc_locker(const Facts& facts, std::vector<Finding>& found);
 void find_contention(const Facts& facts, std::vector<Finding>& found);
 void find_spinning(const Facts& facts, std::vector<Finding>& found);
 void find_stuck_finalizer(const Facts& facts, std::vector<Finding>& found);

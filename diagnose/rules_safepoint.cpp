@@ -102,4 +102,26 @@ void find_long_operation(const Facts& facts, std::vector<Finding>& found) {
                    .next = "jtrace stack " + facts.target + " --thread 'VM Thread'"});
 }
 
+// Native code has an array for a moment all the time: only one that no collection came in between has kept it.
+void find_kept_gc_locker(const Facts& facts, std::vector<Finding>& found) {
+  if (facts.safepoints.size() < 2 || facts.counters.size() < 2 || stands_still(facts)) return;
+  for (const SafepointFact& each : facts.safepoints)
+    if (!each.locker_wanted || !*each.locker_wanted) return;
+  const auto& before = facts.counters.front().collections;
+  const auto& now = facts.counters.back().collections;
+  if (!before || !now || *before != *now) return;
+  const double span = static_cast<double>(facts.safepoints.back().ns - facts.safepoints.front().ns) / 1e9;
+  Finding finding{.rule = "gc-locker",
+                  .sentence =
+                      "A collection waits for native code that does not give an array of the heap back, and "
+                      "threads that need memory wait for the collection.",
+                  .evidence = {"at " + counted(facts.safepoints.size(), "look") + " over " + seconds(span) +
+                               ", without a collection in between"},
+                  .confidence = Confidence::kCertain,
+                  .next = "jtrace stack " + facts.target};
+  if (const auto regions = facts.safepoints.back().locker_regions; regions && *regions > 0)
+    finding.evidence.push_back(counted(*regions, "thread") + " in JNI critical regions (GetPrimitiveArrayCritical)");
+  found.push_back(std::move(finding));
+}
+
 }  // namespace jtrace::diagnose

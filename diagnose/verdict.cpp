@@ -83,7 +83,7 @@ Verdict judge(const Facts& facts) {
   Verdict verdict;
   for (const Rule& rule : rules()) {
     if (const auto why = rule.unasked(facts); !why.empty()) {
-      verdict.unasked.push_back({std::string(rule.about), std::string(why)});
+      verdict.unasked.push_back({std::string(rule.about), std::string(why), rule.not_all_tell});
       continue;
     }
     verdict.asked.emplace_back(rule.about);
@@ -97,7 +97,9 @@ Verdict judge(const Facts& facts) {
 bool is_partial(const Verdict& verdict, const Collected& collected) {
   const bool failed = std::any_of(collected.steps.begin(), collected.steps.end(),
                                   [](const StepRecord& each) { return !each.problem.empty(); });
-  return failed || (collected.facts.live && !verdict.unasked.empty());
+  const bool unasked = std::any_of(verdict.unasked.begin(), verdict.unasked.end(),
+                                   [](const Unasked& each) { return !each.not_all_tell; });
+  return failed || (collected.facts.live && unasked);
 }
 
 std::string text_of(const Verdict& verdict, const Collected& collected) {

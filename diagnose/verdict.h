@@ -14,6 +14,7 @@ inline constexpr std::size_t kHeadline = 3;  // findings
 
 struct Unasked {
   std::string about, why;
+  bool not_all_tell = false;  // as in Rule
 };
 
 struct Verdict {

@@ -82,6 +82,25 @@ TEST_P(DiagnoseLimits, HintsThatAttachingIsOff) {
   EXPECT_EQ(found.done.status, 0) << found.done.out;
 }
 
+TEST_P(DiagnoseLimits, NamesACollectionThatWaitsForNativeCode) {
+  const auto jvm = start(with_diagnose_agent(GetParam(), "critical"));
+  EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("gc-locker"), IsEmpty());
+  const std::string wish = jvm->in_working_folder("critical");
+  std::ofstream(wish) << "now\n";
+  for (int i = 0; i < 3000 && std::ifstream(wish).good(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_FALSE(std::ifstream(wish).good());
+  must(jvm->ask("full"));
+  const auto safepoint = must(run_jtrace({"inspect", jvm->pid_text(), "safepoint", "--format", "json"}));
+  if (GetParam().version == 8 && safepoint.out.find("gcLocker") == std::string::npos) return;  // no symbols
+  const Diagnosis found = diagnose_until(*jvm, "gc-locker");
+  EXPECT_THAT(found.texts("gc-locker"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("A collection waits"))))
+      << found.done.out;
+  if (GetParam().version < 22) {
+    EXPECT_THAT(found.texts("gc-locker"), Contains(HasSubstr("1 thread in JNI critical regions")));
+  }
+}
+
 TEST_P(DiagnoseLimits, NamesAThreadThatWaitsInTheKernel) {
   const auto jvm = start(with_diagnose_agent(GetParam(), "kernel"));
   const Diagnosis found = diagnose_until(*jvm, "kernel-wait");

@@ -100,7 +100,10 @@ TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
     const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", interval});
     EXPECT_EQ(found.done.status, 0) << found.done.out;
     EXPECT_THAT(found.rules(), IsEmpty()) << found.done.out;
-    EXPECT_THAT(found.document["diagnosis"]["skipped"], IsEmpty()) << found.done.out;
+    const auto& skipped = found.document["diagnosis"]["skipped"];
+    if (GetParam().version > 8 || skipped.empty()) EXPECT_THAT(skipped, IsEmpty()) << found.done.out;
+    else EXPECT_THAT(skipped.dump(), HasSubstr("no symbols for the GC locker")) << found.done.out;
+    EXPECT_LE(skipped.size(), 1u);
   }
 }
 

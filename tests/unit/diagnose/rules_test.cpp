@@ -303,5 +303,36 @@ TEST(SoftLimit, IsTheFirstNumberOfItsLine) {
   EXPECT_EQ(soft_limit(text, "Max pending signals"), std::nullopt);
 }
 
+Facts locked(std::initializer_list<bool> wanted, double collections) {
+  Facts facts{.target = "4711"};
+  for (const bool each : wanted) {
+    SafepointFact look{.state = SafepointFact::State::kNone, .ns = (facts.safepoints.size() + 1) * kSecond};
+    look.locker_wanted = each;
+    look.locker_regions = 2;
+    facts.safepoints.push_back(look);
+  }
+  facts.counters = {{.ns = 1, .collections = 7}, {.ns = 2, .collections = collections}};
+  return facts;
+}
+
+TEST(GcLockerRule, NeedsTheWishAtEachLookAndNoCollectionInBetween) {
+  EXPECT_THAT(ask(find_kept_gc_locker, locked({true, false}, 7)), IsEmpty());
+  EXPECT_THAT(ask(find_kept_gc_locker, locked({true}, 7)), IsEmpty());
+  EXPECT_THAT(ask(find_kept_gc_locker, locked({true, true}, 8)), IsEmpty());
+  const auto found = ask(find_kept_gc_locker, locked({true, true}, 7));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].confidence, Confidence::kCertain);
+  EXPECT_THAT(found[0].evidence, testing::Contains(HasSubstr("2 threads in JNI critical regions")));
+}
+
+TEST(GcLockerRule, IsNotExaminedWithoutSymbols) {
+  Facts facts = locked({true, true}, 7);
+  facts.safepoints[0].locker_wanted.reset();
+  EXPECT_THAT(ask(find_kept_gc_locker, facts), IsEmpty());
+  const auto rule = std::find_if(rules().begin(), rules().end(), [](auto& each) { return each.name == "gc-locker"; });
+  ASSERT_NE(rule, rules().end());
+  EXPECT_THAT(std::string(rule->unasked(facts)), HasSubstr("no symbols"));
+}
+
 }  // namespace
 }  // namespace jtrace::diagnose

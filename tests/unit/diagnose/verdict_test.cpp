@@ -12,11 +12,12 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(Verdict, OfNothingSaysWhatWasLookedAt) {
+// Of a healthy JVM.
+Collected all_collected() {
   Collected collected;
   collected.facts.target = "4711";
   collected.facts.looks.resize(3);
-  collected.facts.safepoints.resize(2, {.state = SafepointFact::State::kNone});
+  collected.facts.safepoints.resize(2, {.state = SafepointFact::State::kNone, .locker_wanted = false});
   collected.facts.process.resize(2, {.state = 'S'});
   collected.facts.counters.resize(2);
   collected.facts.direct_read = true;
@@ -25,6 +26,11 @@ TEST(Verdict, OfNothingSaysWhatWasLookedAt) {
   collected.facts.groups.resize(2, {.visible = true});
   collected.facts.disks.emplace();
   collected.facts.sockets.resize(2);
+  return collected;
+}
+
+TEST(Verdict, OfNothingSaysWhatWasLookedAt) {
+  const Collected collected = all_collected();
   const Verdict verdict = judge(collected.facts);
   EXPECT_FALSE(verdict.is_found());
   EXPECT_THAT(verdict.unasked, IsEmpty());
@@ -32,6 +38,15 @@ TEST(Verdict, OfNothingSaysWhatWasLookedAt) {
   const std::string text = text_of(verdict, collected);
   EXPECT_THAT(text, StartsWith("Nothing found.\n"));
   EXPECT_THAT(text, HasSubstr("Looked for: deadlocks, "));
+}
+
+TEST(Verdict, IsWholeWithoutWhatNotAllJvmsTell) {
+  Collected collected = all_collected();
+  for (SafepointFact& each : collected.facts.safepoints) each.locker_wanted.reset();
+  const Verdict verdict = judge(collected.facts);
+  ASSERT_EQ(verdict.unasked.size(), 1u);
+  EXPECT_FALSE(is_partial(verdict, collected));
+  EXPECT_THAT(text_of(verdict, collected), HasSubstr("libjvm.so has no symbols for the GC locker"));
 }
 
 TEST(Verdict, NamesWhatWasNotLookedAt) {
