@@ -310,8 +310,7 @@ std::string ObjectGraph::root_name(std::uint32_t object) const {
 
 bool ObjectGraph::is_passing_root(std::uint32_t root) const {
   const auto found = root_kinds_.find(root);
-  return found != root_kinds_.end() &&
-         std::all_of(found->second.begin(), found->second.end(), [](std::uint8_t kind) {
+  return found != root_kinds_.end() && std::all_of(found->second.begin(), found->second.end(), [](std::uint8_t kind) {
            return kind == kLockedMonitor || is_local(kind);
          });
 }
