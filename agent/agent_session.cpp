@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <linux/futex.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -17,7 +16,6 @@
 #include "agent/jvm_fitness.h"
 #include "agent/lasting_environment.h"
 #include "agent/methods/method_tracer.h"
-#include "agent/registry.h"
 #include "agent/retired_pools.h"
 #include "agent/waits/wait_tracer.h"
 #include "base/clock.h"
@@ -26,13 +24,11 @@
 namespace jtrace::agent {
 namespace {
 
-constinit std::atomic<AgentSession*> g_session{nullptr};
 constinit std::atomic<std::uint32_t> g_generation{0};
 constinit std::atomic<bool> g_leaked{false};
 
 }  // namespace
 
-std::atomic<AgentSession*>& AgentSession::current() { return g_session; }
 std::atomic<bool>& AgentSession::has_leaked() { return g_leaked; }
 
 const char* AgentSession::map_pool(int fd) {
@@ -55,20 +51,14 @@ const char* AgentSession::map_pool(int fd) {
   return nullptr;
 }
 
-AgentSession::AgentSession(JavaVM* java_vm, UniqueFd socket)
-    : vm(java_vm), control(static_cast<UniqueFd&&>(socket)), definitions(writer), threads(definitions, writer) {}
+AgentSession::AgentSession(JavaVM* java_vm, UniqueFd socket) : vm(java_vm), control(static_cast<UniqueFd&&>(socket)) {}
 
 AgentSession::~AgentSession() = default;
-
-void AgentSession::write_option(std::string_view key, std::string_view value) {
-  Definition definition(0, record::OptionFields{.key = key, .value = value});
-  definitions.append(definition);
-}
 
 void AgentSession::report_missing(std::string_view what, std::string_view why) {
   ByteBuffer text;
   for (const std::string_view part : {what, std::string_view(": "), why}) text.put_bytes(part.data(), part.size());
-  write_option(trace::kUnavailableKey, text.view());
+  definitions.append_option(trace::kUnavailableKey, text.view());
   if (left_out_.size() != 0) left_out_.put_bytes("; ", 2);
   left_out_.put_bytes(text.data(), text.size());
 }
@@ -107,8 +97,7 @@ const char* AgentSession::start(UniqueFd pool, bool live) {
   if (jvmti->CreateRawMonitor("jtrace registry", &monitor) != JVMTI_ERROR_NONE) return "the JVM gave no raw monitor";
   registry = std::make_unique<Registry>(jvmti, monitor, definitions, writer, looks,
                                         static_cast<FilterBlock&&>(config.filters));
-  wakeup.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wakeup) return "no event descriptor is left in this process";
+  if (!wakeup.open()) return "no event descriptor is left in this process";
   set_callbacks();
   if (!live) {
     jvmti->SetEnvironmentLocalStorage(this);
@@ -121,13 +110,11 @@ const char* AgentSession::start(UniqueFd pool, bool live) {
 const char* AgentSession::go_live(JNIEnv* jni) {
   LocalFrame frame(jni, 8);
   if (const char* error = threads.start(jni, jvmti)) return error;
-  if (jclass string = jni->FindClass("java/lang/String")) string_class = static_cast<jclass>(jni->NewGlobalRef(string));
-  if ((granted_events & record::kObjAllocEvent) != 0)
-    jvmti->SetHeapSamplingInterval(static_cast<jint>(config.sample_interval));
+  if (traces(record::kObjAllocEvent)) jvmti->SetHeapSamplingInterval(static_cast<jint>(config.sample_interval));
   prepare_methods(jni);
   prepare_waits(jni);
   writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kTracing));
-  current().store(this, std::memory_order_seq_cst);
+  CallbackGuard::current().store(this, std::memory_order_seq_cst);
   switch_events(jvmti, config, granted_events, true);
   if (config.wants(record::kThreadStartEvent)) threads.define_all(jni);
   return run_control_thread(*this) ? nullptr : "the agent's thread could not be started";
@@ -135,30 +122,42 @@ const char* AgentSession::go_live(JNIEnv* jni) {
 
 // If probes cannot be had, the trace goes on without them, with a note.
 void AgentSession::prepare_methods(JNIEnv* jni) {
-  if ((granted_events & record::kProbeEvents) != 0) {
-    methods = std::make_unique<MethodTracer>(*this);
+  if (traces(record::kProbeEvents)) {
+    method_tracer_ = std::make_unique<MethodTracer>(*this, wakeup);
+    methods = method_tracer_.get();
     if (const char* error = methods->prepare(jni, pool_descriptor_.get())) {
       report_missing("methods, calls, lines, exceptions and allocations", error);
-      methods->disconnect();
-      methods.reset();
+      drop_methods();
       granted_events &= ~record::kProbeEvents;
     }
   }
   pool_descriptor_.reset();
 }
 
+void AgentSession::drop_methods() {
+  methods->disconnect();
+  methods = nullptr;
+  method_tracer_.reset();
+}
+
 void AgentSession::prepare_waits(JNIEnv* jni) {
-  const bool sleeps = (granted_events & record::kSleepEvent) != 0;
-  const bool parks = (granted_events & record::kParkEvent) != 0;
+  const bool sleeps = traces(record::kSleepEvent);
+  const bool parks = traces(record::kParkEvent);
   if (!sleeps && !parks) return;
-  waits = std::make_unique<WaitTracer>(jvmti, looks, threads, *registry);
+  wait_tracer_ = std::make_unique<WaitTracer>(jvmti, looks, threads, *registry);
+  waits = wait_tracer_.get();
   if (const char* error = waits->prepare(jni, sleeps, parks)) {
     report_missing("Thread.sleep and LockSupport.park", error);
-    waits.reset();
+    drop_waits();
     granted_events &= ~(record::kSleepEvent | record::kParkEvent);
   }
   // The event was needed to make the class; switch_events() enables it again if it is wanted.
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
+}
+
+void AgentSession::drop_waits() {
+  waits = nullptr;
+  wait_tracer_.reset();
 }
 
 // Callbacks end by themselves. But if a thousand threads queue for a safepoint each (GetObjectMonitorUsage), the last
@@ -171,14 +170,8 @@ void AgentSession::unmap_pool() {
     return;
   }
   methods->area().hide_clock();
-  methods->disconnect();
-  methods.reset();
+  drop_methods();
   retire_pool(writer.pool.base(), pool_size);
-}
-
-void AgentSession::wake() const {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t ignored = write(wakeup.get(), &one, sizeof one);
 }
 
 void AgentSession::announce_all_is_on() {
@@ -208,13 +201,13 @@ bool AgentSession::leave_all(Producer& reporter) {
 void AgentSession::stop(JNIEnv* jni) {
   announce_all_is_on();
   looks.close();
-  note_work(record::AgentWork::kRestoring);
+  writer.note_work(record::AgentWork::kRestoring);
   if (methods != nullptr && !vm_dead) methods->remove(jni);
   if (waits != nullptr && !vm_dead) waits->stop(jni);
   if ((methods != nullptr || waits != nullptr) && !vm_dead) looks.settle(jvmti, jni);
-  note_work(record::AgentWork::kLeaving);
+  writer.note_work(record::AgentWork::kLeaving);
   switch_events(jvmti, config, granted_events, false);
-  current().store(nullptr, std::memory_order_seq_cst);
+  CallbackGuard::current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(kLeaveLimitMs);
   if (Producer* mine = Producer::current(); empty && mine != nullptr) {
     // Writes what was lost. A full pool is being emptied by jtrace, if jtrace is alive.
@@ -225,7 +218,6 @@ void AgentSession::stop(JNIEnv* jni) {
   if (empty && methods != nullptr && !vm_dead) methods->release(jni);
   jvmti->DisposeEnvironment();
   threads.release(jni);
-  if (string_class != nullptr) jni->DeleteGlobalRef(string_class);
   record::PoolHeader& header = writer.pool.header();
   if (!vm_dead) header.agent_state.store(static_cast<std::uint32_t>(record::AgentState::kDetached));
   // A callback that is still running keeps the mapping and the session: a leak is better than a crash of the JVM.
@@ -234,7 +226,7 @@ void AgentSession::stop(JNIEnv* jni) {
     return;
   }
   unmap_pool();
-  waits.reset();
+  drop_waits();
   registry.reset();
 }
 

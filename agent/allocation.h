@@ -1,8 +1,7 @@
 // Writes objAlloc, from a sampled event or from a probe.
 #pragma once
 
-#include "agent/agent_session.h"
-#include "agent/registry.h"
+#include "agent/callback_guard.h"
 
 namespace jtrace::agent {
 
@@ -10,9 +9,8 @@ namespace jtrace::agent {
 // the object has an id already. An object that cannot be defined is counted as dropped.
 inline void write_allocation(const CallbackGuard& guard, jobject object, const TypeOfObject& type,
                              record::ObjAllocRecord& made) {
-  AgentSession& session = guard.session();
-  if (!type.known || made.thread == 0) return session.count_dropped(1);
-  made.object = session.registry->new_object_id(object);
+  if (!type.known || made.thread == 0) return guard.recorder().writer.count_dropped(1);
+  made.object = guard.recorder().registry->new_object_id(object);
   if (made.object == 0) return;
   made.header.flags = type.is_array;
   made.class_id = type.class_id;

@@ -1,21 +1,28 @@
+#include "agent/callback_guard.h"
+
 #include <unistd.h>
 
-#include "agent/agent_session.h"
-
 namespace jtrace::agent {
+namespace {
+
+constinit std::atomic<Recorder*> g_recorder{nullptr};
+
+}  // namespace
+
+std::atomic<Recorder*>& CallbackGuard::current() { return g_recorder; }
 
 CallbackGuard::CallbackGuard(Kind kind) : producer_(Producer::current()) {
   if (producer_ == nullptr) return;
   // Store, then load, in one total order with the store and loads of wait_until_empty(): either this thread sees that
   // the session has ended, or that function sees this thread inside.
   if (producer_->in_callback().fetch_add(1, std::memory_order_seq_cst) != 0) return;
-  AgentSession* session = AgentSession::current().load(std::memory_order_seq_cst);
-  if (session == nullptr || (kind == kOrdinary && session->paused.load(std::memory_order_relaxed))) return;
+  Recorder* recorder = g_recorder.load(std::memory_order_seq_cst);
+  if (recorder == nullptr || (kind == kOrdinary && recorder->paused.load(std::memory_order_relaxed))) return;
   if (kind != kLifecycle && producer_->thread_is_over) {
-    session->writer.pool.header().filtered_events.fetch_add(1, std::memory_order_relaxed);
+    recorder->writer.pool.header().filtered_events.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  session_ = session;
+  recorder_ = recorder;
 }
 
 CallbackGuard::~CallbackGuard() {
@@ -24,8 +31,7 @@ CallbackGuard::~CallbackGuard() {
 
 void CallbackGuard::leave_pool(Producer& producer) {
   if (producer.in_callback().fetch_add(1, std::memory_order_seq_cst) == 0) {
-    if (AgentSession* session = AgentSession::current().load(std::memory_order_seq_cst))
-      producer.leave(session->writer);
+    if (Recorder* recorder = g_recorder.load(std::memory_order_seq_cst)) producer.leave(recorder->writer);
   }
   producer.in_callback().fetch_sub(1, std::memory_order_release);
 }

@@ -2,7 +2,7 @@
 // blocks on the drainer where JVM TI or the JVM's health forbids it, and none makes a JNI call where JVM TI forbids it.
 #pragma once
 
-#include "agent/agent_session.h"
+#include "agent/jvm_support.h"
 
 namespace jtrace::agent {
 

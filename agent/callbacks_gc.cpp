@@ -3,6 +3,7 @@
 // not at all.
 #include <cstring>
 
+#include "agent/agent_session.h"
 #include "agent/callbacks.h"
 
 namespace jtrace::agent {
@@ -87,7 +88,7 @@ void read_cause(const CauseCounters& causes, record::GcCauseRecord& made) {
 }
 
 void write_cause(CallbackGuard& guard, const JvmCounters& counters, std::uint64_t thread, std::uint32_t number) {
-  const Collections& collections = guard.session().collections;
+  const Collections& collections = session_of(guard).collections;
   const CauseCounters& causes = counters.causes;
   if (causes.cause == nullptr && causes.collectors.empty()) return;
   if (collections.noted_by.load(std::memory_order_relaxed) != &counters) return;  // they came within the pause
@@ -106,7 +107,7 @@ void write_cause(CallbackGuard& guard, const JvmCounters& counters, std::uint64_
 void JNICALL garbage_collection_start(jvmtiEnv*) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
-  AgentSession& session = guard.session();
+  AgentSession& session = session_of(guard);
   if (session.collections.depth.fetch_add(1, std::memory_order_relaxed) != 0) return;
   const bool wanted = !session.paused.load(std::memory_order_relaxed);
   session.collections.start_written.store(wanted, std::memory_order_relaxed);
@@ -121,7 +122,7 @@ void JNICALL garbage_collection_start(jvmtiEnv*) {
 void JNICALL garbage_collection_finish(jvmtiEnv*) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
-  AgentSession& session = guard.session();
+  AgentSession& session = session_of(guard);
   const std::uint32_t depth = session.collections.depth.load(std::memory_order_relaxed);
   if (depth == 0) return;  // the pause began before the trace
   session.collections.depth.store(depth - 1, std::memory_order_relaxed);
@@ -137,7 +138,7 @@ void JNICALL garbage_collection_finish(jvmtiEnv*) {
   guard.write(made, record::RecordKind::kGcFinish, false);
   if (has_figures) return;
   session.collections.figures_wanted.store(number, std::memory_order_release);
-  session.wake();
+  session.wakeup.wake();
 }
 
 }  // namespace

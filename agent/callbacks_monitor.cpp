@@ -1,8 +1,8 @@
 // monWait, monWaited, monContendedEnter, monContendedEntered.
 #include <atomic>
 
+#include "agent/callback_guard.h"
 #include "agent/callbacks.h"
-#include "agent/registry.h"
 #include "base/clock.h"
 
 namespace jtrace::agent {
@@ -10,11 +10,11 @@ namespace {
 
 void write_monitor_event(const CallbackGuard& guard, JNIEnv* jni, jthread thread, jobject object,
                          record::RecordKind kind, record::MonitorRecord& made) {
-  AgentSession& session = guard.session();
-  made.thread = session.threads.defined(jni, thread);
-  made.object = session.registry->object_id(jni, object);
+  Recorder& recorder = guard.recorder();
+  made.thread = recorder.threads.defined(jni, thread);
+  made.object = recorder.registry->object_id(jni, object);
   if (made.thread == 0 || made.object == 0) {
-    session.count_dropped(1);
+    recorder.writer.count_dropped(1);
     return;
   }
   guard.write(made, kind);
@@ -32,9 +32,9 @@ void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object
 // object did not appear in the begin of a wait.
 bool is_reportable_end(const CallbackGuard& guard, jobject object, record::MonitorRecord& made) {
   if (!guard) return false;
-  if (!guard.session().paused.load(std::memory_order_relaxed)) return true;
+  if (!guard.recorder().paused.load(std::memory_order_relaxed)) return true;
   made.header.flags |= record::kWhilePaused;
-  return guard.session().registry->is_known(object);
+  return guard.recorder().registry->is_known(object);
 }
 
 void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object, jboolean timed_out) {
@@ -69,16 +69,16 @@ constinit OwnerBudget owner_budget;
 
 // The threadId of the monitor's owner; 0 if it has none any more. False if it is not known, or there is no room for its
 // definition. Costs a safepoint or handshake.
-bool owner_of(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& owner) {
+bool owner_of(Recorder& recorder, JNIEnv* jni, jobject object, std::uint64_t& owner) {
   jvmtiMonitorUsage usage{};
-  if (session.jvmti->GetObjectMonitorUsage(object, &usage) != JVMTI_ERROR_NONE) return false;
+  if (recorder.jvmti->GetObjectMonitorUsage(object, &usage) != JVMTI_ERROR_NONE) return false;
   const bool is_owned = usage.owner != nullptr;
-  owner = is_owned ? session.threads.defined_other(jni, usage.owner) : 0;
+  owner = is_owned ? recorder.threads.defined_other(jni, usage.owner) : 0;
   if (is_owned) jni->DeleteLocalRef(usage.owner);
   for (jint i = 0; i < usage.waiter_count; ++i) jni->DeleteLocalRef(usage.waiters[i]);
   for (jint i = 0; i < usage.notify_waiter_count; ++i) jni->DeleteLocalRef(usage.notify_waiters[i]);
-  session.jvmti->Deallocate(reinterpret_cast<unsigned char*>(usage.waiters));
-  session.jvmti->Deallocate(reinterpret_cast<unsigned char*>(usage.notify_waiters));
+  recorder.jvmti->Deallocate(reinterpret_cast<unsigned char*>(usage.waiters));
+  recorder.jvmti->Deallocate(reinterpret_cast<unsigned char*>(usage.notify_waiters));
   return !is_owned || owner != 0;
 }
 
@@ -87,11 +87,11 @@ void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, job
   if (!guard) return;
   record::MonitorRecord made{};
   const std::uint64_t start = monotonic_ns();
-  const bool wanted = guard.session().config.has_flag(record::kMonitorOwner);
+  const bool wanted = guard.recorder().config.has_flag(record::kMonitorOwner);
   // In a JVM with virtual threads JVM TI waits until those that are being mounted or unmounted have finished, which may
   // need what this thread holds: there only who asks for owners has them.
-  if (wanted || (!guard.session().threads.may_be_virtual() && owner_budget.claim(start))) {
-    if (owner_of(guard.session(), jni, object, made.argument)) made.header.flags = record::kHasOwner;
+  if (wanted || (!guard.recorder().threads.may_be_virtual() && owner_budget.claim(start))) {
+    if (owner_of(guard.recorder(), jni, object, made.argument)) made.header.flags = record::kHasOwner;
     if (!wanted) owner_budget.spend(start, monotonic_ns());
   }
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonContendedEnter, made);

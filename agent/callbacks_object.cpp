@@ -3,7 +3,6 @@
 #include "agent/boot_class.h"
 #include "agent/callbacks.h"
 #include "agent/methods/method_tracer.h"
-#include "agent/registry.h"
 #include "agent/waits/wait_tracer.h"
 
 namespace jtrace::agent {
@@ -12,14 +11,14 @@ namespace {
 void object_allocated(JNIEnv* jni, jthread thread, jobject object, jclass klass, jlong size) {
   CallbackGuard guard;
   if (!guard) return;
-  AgentSession& session = guard.session();
-  Registry& registry = *session.registry;
+  Recorder& recorder = guard.recorder();
+  Registry& registry = *recorder.registry;
   if (!registry.class_is_included(jni, klass)) return;
   LocalFrame frame(jni, 16);
   record::ObjAllocRecord made{};
-  made.thread = session.threads.defined(jni, thread);
-  if (session.config.stack_depth != 0)
-    made.stack = registry.stack_id(jni, thread, 0, static_cast<jint>(session.config.stack_depth));
+  made.thread = recorder.threads.defined(jni, thread);
+  if (recorder.config.stack_depth != 0)
+    made.stack = registry.stack_id(jni, thread, 0, static_cast<jint>(recorder.config.stack_depth));
   made.size = static_cast<std::uint64_t>(size);
   write_allocation(guard, object, registry.type_of(jni, klass), made);
 }
@@ -36,13 +35,13 @@ void JNICALL vm_object_alloc(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject obj
 void JNICALL object_free(jvmtiEnv*, jlong tag) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
-  const AgentSession& session = guard.session();
+  const Recorder& recorder = guard.recorder();
   record::ObjectRecord made{};
   made.id = id_of_tag(tag);
-  const bool wants_free = (tag & kTagIsObject) != 0 && (session.granted_events & record::kObjFreeEvent) != 0;
-  if (wants_free && (session.methods == nullptr || !session.methods->keep_free(made.id)))
+  const bool wants_free = (tag & kTagIsObject) != 0 && recorder.traces(record::kObjFreeEvent);
+  if (wants_free && (recorder.methods == nullptr || !recorder.methods->keep_free(made.id)))
     guard.write(made, record::RecordKind::kObjFree, false);
-  if ((tag & kTagIsClass) != 0 && (session.granted_events & record::kClassUnloadEvent) != 0)
+  if ((tag & kTagIsClass) != 0 && recorder.traces(record::kClassUnloadEvent))
     guard.write(made, record::RecordKind::kClassUnload, false);
 }
 
@@ -51,12 +50,12 @@ void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass 
   // also while the trace is paused, the methods of the class are defined
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
-  AgentSession& session = guard.session();
-  if (session.methods != nullptr) session.methods->class_prepared(jni, klass, session.threads.defined(jni, thread));
-  if ((session.granted_events & record::kClassDefEvent) == 0 || session.paused) return;
-  if (!session.registry->class_is_included(jni, klass)) return;
-  if (session.registry->class_id(jni, klass, session.threads.defined(jni, thread), false) == 0)
-    session.count_dropped(1);
+  Recorder& recorder = guard.recorder();
+  if (recorder.methods != nullptr) recorder.methods->class_prepared(jni, klass, recorder.threads.defined(jni, thread));
+  if (!recorder.traces(record::kClassDefEvent) || recorder.paused) return;
+  if (!recorder.registry->class_is_included(jni, klass)) return;
+  if (recorder.registry->class_id(jni, klass, recorder.threads.defined(jni, thread), false) == 0)
+    recorder.writer.count_dropped(1);
 }
 
 // Calls that wait are redirected first; probes are inserted into the result.
@@ -65,15 +64,15 @@ void JNICALL class_file_load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined
                                   unsigned char** new_data) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
-  const AgentSession& session = guard.session();
+  const Recorder& recorder = guard.recorder();
   // JDK 17's -Xcheck:jni counts the classes of a retransformed batch as local references of this callback.
   if (redefined != nullptr) accept_references(jni, kBatch);
   classfile::ByteView bytes{data, static_cast<std::size_t>(size)};
   classfile::Bytes redirected;
-  const bool waits = session.waits != nullptr && loader == nullptr && name != nullptr &&
-                     session.waits->class_file(name, bytes, redirected);
+  const bool waits = recorder.waits != nullptr && loader == nullptr && name != nullptr &&
+                     recorder.waits->class_file(name, bytes, redirected);
   if (waits) bytes = redirected;
-  if (session.methods != nullptr) session.methods->class_file(jni, redefined, loader, bytes, new_size, new_data);
+  if (recorder.methods != nullptr) recorder.methods->class_file(jni, redefined, loader, bytes, new_size, new_data);
   if (!waits || *new_data != nullptr) return;
   unsigned char* memory = nullptr;
   if (jvmti->Allocate(static_cast<jlong>(redirected.size()), &memory) != JVMTI_ERROR_NONE) return;

@@ -1,4 +1,5 @@
 // runtimeInitDone (only in JVMs started with the agent), runtimeShutdown.
+#include "agent/agent_session.h"
 #include "agent/callbacks.h"
 #include "agent/handshake.h"
 #include "agent/methods/method_tracer.h"
@@ -23,11 +24,11 @@ void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   }
   CallbackGuard guard(CallbackGuard::kLifecycle);  // from here on the session belongs to the control thread
   if (!guard) return;
-  AgentSession& session = guard.session();
+  AgentSession& session = session_of(guard);
   // When this returns, this thread loads the program's first class.
   if (!session.wait_until_all_is_on(kMostWait))
-    session.write_option(trace::kLateKey,
-                         "the program began before its probes were complete, because that took too long");
+    session.definitions.append_option(trace::kLateKey,
+                                      "the program began before its probes were complete, because that took too long");
   if (!session.config.wants(record::kRuntimeInitDoneEvent)) return;
   record::ThreadRecord made{};
   made.thread = session.threads.defined(jni, thread);
@@ -37,19 +38,19 @@ void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
 void JNICALL vm_death(jvmtiEnv*, JNIEnv* jni) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
-  AgentSession& session = guard.session();
-  session.vm_dead = true;
-  if (session.methods != nullptr) {
-    session.methods->write_last_frees(guard);
-    session.methods->write_counts(jni, guard);
+  Recorder& recorder = guard.recorder();
+  recorder.vm_dead = true;
+  if (recorder.methods != nullptr) {
+    recorder.methods->write_last_frees(guard);
+    recorder.methods->write_counts(jni, guard);
   }
-  if (session.config.wants(record::kRuntimeShutdownEvent)) {
+  if (recorder.config.wants(record::kRuntimeShutdownEvent)) {
     record::ThreadRecord made{};
-    if (const CurrentThread thread(session.jvmti, jni); thread.get() != nullptr)
-      made.thread = session.threads.defined(jni, thread.get());
+    if (const CurrentThread thread(recorder.jvmti, jni); thread.get() != nullptr)
+      made.thread = recorder.threads.defined(jni, thread.get());
     guard.write(made, record::RecordKind::kRuntimeShutdown);
   }
-  session.writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kVmDead));
+  recorder.writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kVmDead));
 }
 
 }  // namespace

@@ -1,22 +1,23 @@
 // threadStart, threadEnd: platform threads, and virtual threads if they are asked for (JDK 21 and later).
+#include "agent/callback_guard.h"
 #include "agent/callbacks.h"
 
 namespace jtrace::agent {
 namespace {
 
 void thread_started(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
-  AgentSession& session = guard.session();
-  const std::uint64_t id = session.threads.id_of(jni, thread);
-  if (!session.threads.is_own(id)) session.threads.defined(jni, thread);
+  Recorder& recorder = guard.recorder();
+  const std::uint64_t id = recorder.threads.id_of(jni, thread);
+  if (!recorder.threads.is_own(id)) recorder.threads.defined(jni, thread);
 }
 
 void thread_ended(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
-  AgentSession& session = guard.session();
-  const std::uint64_t id = session.threads.id_of(jni, thread);
-  if (session.threads.is_own(id)) return;
-  if (session.threads.defined(jni, thread) == 0) {
+  Recorder& recorder = guard.recorder();
+  const std::uint64_t id = recorder.threads.id_of(jni, thread);
+  if (recorder.threads.is_own(id)) return;
+  if (recorder.threads.defined(jni, thread) == 0) {
     // There was never room for its definition: neither its start nor its end is in the trace.
-    session.count_dropped(session.config.wants(record::kThreadStartEvent) ? 2 : 1);
+    recorder.writer.count_dropped(recorder.config.wants(record::kThreadStartEvent) ? 2 : 1);
     return;
   }
   record::ThreadRecord made{};
@@ -24,8 +25,8 @@ void thread_ended(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
   // A thread that has ended has no frames. For the thread that ends the JVM (System.exit, Runtime.halt) the frames are
   // those at that point (before_exit, java.cpp, JDK 8 to 27).
   jint frames = 0;
-  const bool within = session.jvmti->GetFrameCount(thread, &frames) == JVMTI_ERROR_NONE && frames > 0;
-  if (within && !session.threads.is_virtual(jni, thread)) made.header.flags = record::kWithinCalls;
+  const bool within = recorder.jvmti->GetFrameCount(thread, &frames) == JVMTI_ERROR_NONE && frames > 0;
+  if (within && !recorder.threads.is_virtual(jni, thread)) made.header.flags = record::kWithinCalls;
   guard.write(made, record::RecordKind::kThreadEnd);
 }
 
@@ -40,7 +41,7 @@ void JNICALL thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard) return;
   thread_ended(guard, jni, thread);
-  guard.producer().leave(guard.session().writer);
+  guard.producer().leave(guard.recorder().writer);
   guard.producer().thread_is_over = true;
 }
 

@@ -4,13 +4,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "agent/control_socket.h"
 #include "agent/handshake.h"
 #include "agent/libc_floor.h"
 #include "agent/methods/method_tracer.h"
-#include "agent/registry.h"
 #include "agent/waits/wait_tracer.h"
 
 namespace jtrace::agent {
@@ -83,7 +81,7 @@ class ControlThread {
     set_time_out(session_.control.get(), 0);
     if (session_.waits != nullptr) session_.waits->start(jni_);
     send_started(session_.control.get(), session_.granted_events, session_.left_out());
-    if (session_.methods != nullptr) session_.methods->start(jni_);
+    if (session_.methods != nullptr) session_.methods->start(jni_, session_.started_with_vm);
     owes_classes_ = session_.config.has_flag(record::kAllLoadedClasses);
     // A program waits for its probes at its start.
     if (!session_.started_with_vm || session_.methods == nullptr) all_is_on();
@@ -103,7 +101,7 @@ class ControlThread {
 
   // One wake-up; false at the hang-up of jtrace.
   bool wait() {
-    pollfd sources[2] = {{session_.control.get(), POLLIN, 0}, {session_.wakeup.get(), POLLIN, 0}};
+    pollfd sources[2] = {{session_.control.get(), POLLIN, 0}, {session_.wakeup.descriptor(), POLLIN, 0}};
     int limit = -1;
     // Classes that wait for their probes, and ends of objects; more may come at any time.
     if (session_.methods != nullptr) {
@@ -118,8 +116,7 @@ class ControlThread {
   }
 
   void write_figures() {
-    std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t ignored = read(session_.wakeup.get(), &count, sizeof count);
+    session_.wakeup.clear();
     record::GcFinishRecord made{};
     made.header.number = session_.collections.figures_wanted.load(std::memory_order_acquire);
     if (made.header.number == figures_written_ || !figures_.read(made.used, made.total)) return;

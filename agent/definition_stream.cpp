@@ -85,4 +85,9 @@ bool DefinitionStream::append(Definition& definition, bool may_block) {
   return room;
 }
 
+bool DefinitionStream::append_option(std::string_view key, std::string_view value) {
+  Definition definition(0, record::OptionFields{.key = key, .value = value});
+  return append(definition);
+}
+
 }  // namespace jtrace::agent

@@ -95,7 +95,7 @@ AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string
   }
   auto* session = new AgentSession(vm, static_cast<UniqueFd&&>(control));
   const char* failure = read_start(frame, session->config, error);
-  if (failure == nullptr && (AgentSession::current().load() != nullptr || other_copy_traces()))
+  if (failure == nullptr && (CallbackGuard::current().load() != nullptr || other_copy_traces()))
     failure = record::kAlreadyTraced;
   if (failure == nullptr) failure = session->start(static_cast<UniqueFd&&>(frame.descriptor), live);
   if (failure == nullptr) return session;
@@ -107,7 +107,7 @@ AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string
 }
 
 void abandon_session(AgentSession& session, const char* failure) {
-  AgentSession::current().store(nullptr, std::memory_order_seq_cst);
+  CallbackGuard::current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(5000);
   session.jvmti->DisposeEnvironment();
   send_failure(session.control.get(), failure);

@@ -13,7 +13,7 @@
 #include <new>
 #include <utility>
 
-#include "agent/agent_session.h"
+#include "agent/callback_guard.h"
 #include "agent/libc_floor.h"
 #include "base/clock.h"
 

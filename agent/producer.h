@@ -41,6 +41,14 @@ struct PoolWriter {
   void wait_for_pass(std::uint64_t limit_ns) const;
   // The drainer is gone: threads that wait go on, and none waits from here on.
   void stop_waiting();
+  // Events that found no room, or whose definition found none.
+  void count_dropped(std::uint64_t events) const {
+    pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
+  }
+  // What the session's own thread is doing: for the report about a JVM that died.
+  void note_work(record::AgentWork work) const {
+    pool.header().agent_work.store(static_cast<std::uint32_t>(work), std::memory_order_relaxed);
+  }
 };
 
 class Producer {

@@ -59,12 +59,11 @@ LAYERS = {
             "coreinspect/*", "perfdata", "attach", "target", "trace", "trace/record", "trace/io", "base"],
 }
 # Files of a layer of their own in the folder of another: what puts a session together, and leads the JVM's callbacks to it.
-FILES = {
-    "agent/agent_session.cpp": "agent/entry",
-    "agent/control_thread.cpp": "agent/entry",
-    "agent/callbacks_object.cpp": "agent/entry",
-    "agent/callbacks_runtime.cpp": "agent/entry",
-}
+# The rest of agent/ and its folders know the Recorder, not the session.
+FILES = {f"agent/{name}": "agent/entry" for name in (
+    "agent_entry.cpp", "agent_session.cpp", "agent_session.h", "callbacks_gc.cpp", "callbacks_object.cpp",
+    "callbacks_runtime.cpp", "control_thread.cpp", "control_thread.h", "handshake.cpp", "handshake.h", "startup.cpp",
+    "startup.h")}
 # Layers of coreinspect that stand side by side and may include one another, and those that may not be reached from below.
 PEERS = {"coreinspect/oops", "coreinspect/memory", "coreinspect/code", "coreinspect/runtime"}
 TOP_OF_COREINSPECT = ["coreinspect/tools", "coreinspect/graph", "coreinspect/hprof", "coreinspect/unwind"]
@@ -176,7 +175,11 @@ PLANTED = {
     "agent/methods/waits.cpp": ('#include "agent/waits/wait_tracer.h"', False),
     "agent/up.cpp": ('#include "agent/methods/method_tracer.h"', False),
     "agent/agent_session.cpp": ('#include "agent/methods/method_tracer.h"', True),
-    "agent/methods/down.cpp": ('#include "agent/agent_session.h"', True),
+    "agent/methods/down.cpp": ('#include "agent/callback_guard.h"', True),
+    "agent/methods/session.cpp": ('#include "agent/agent_session.h"', False),
+    "agent/waits/session.cpp": ('#include "agent/agent_session.h"', False),
+    "agent/callbacks_thread.cpp": ('#include "agent/agent_session.h"', False),
+    "agent/callbacks_gc.cpp": ('#include "agent/agent_session.h"', True),
     "dtrace/session.cpp": ('#include "session/options/options.h"', False),
     "dtrace/trace/document.cpp": ('#include "session/document/trace_output.h"', True),
     "dtrace/trace/session.cpp": ('#include "session/attach_trace.h"', False),

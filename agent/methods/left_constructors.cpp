@@ -5,9 +5,7 @@
 
 #include "agent/classfile/probe_methods.h"
 #include "agent/jvm_support.h"
-#include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_thread.h"
-#include "agent/registry.h"
 #include "base/clock.h"
 
 namespace jtrace::agent {
@@ -23,83 +21,84 @@ std::uint64_t next_look_after(std::uint64_t begin) {
   return end + std::max(kBetweenLooks, 50 * (end - begin));
 }
 
-jclass class_of(const AgentSession& session, jmethodID method) {
+jclass class_of(jvmtiEnv* jvmti, jmethodID method) {
   jclass klass = nullptr;
-  return session.jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE ? klass : nullptr;
+  return jvmti->GetMethodDeclaringClass(method, &klass) == JVMTI_ERROR_NONE ? klass : nullptr;
 }
 
 // While a virtual thread is being mounted (by classes of the JDK), the stack is not the thread's own.
-bool may_look(const AgentSession& session) {
-  return !session.threads.may_be_virtual() || !session.methods->area().has_boot_probes();
+bool may_look(const ProbeGuard& guard) {
+  return !guard.recorder().threads.may_be_virtual() || !guard.area().has_boot_probes();
 }
 
 // How many of the innermost frames are the agent's own. On entry to a method, its frame is counted too.
-std::size_t frames_not_open(const AgentSession& session, JNIEnv* jni, const std::vector<jvmtiFrameInfo>& frames) {
+std::size_t frames_not_open(jvmtiEnv* jvmti, JNIEnv* jni, const std::vector<jvmtiFrameInfo>& frames) {
   LocalFrame local(jni, 8);
-  const jclass probes = class_of(session, frames[0].method);
+  const jclass probes = class_of(jvmti, frames[0].method);
   bool enters = false;
   std::size_t at = 0;
   for (; at < frames.size(); ++at) {
-    const jclass klass = class_of(session, frames[at].method);
+    const jclass klass = class_of(jvmti, frames[at].method);
     const bool is_probe = jni->IsSameObject(klass, probes) != JNI_FALSE;
     jni->DeleteLocalRef(klass);
     if (!is_probe) break;
-    JvmtiText name(session.jvmti);
-    session.jvmti->GetMethodName(frames[at].method, name.out(), nullptr, nullptr);
+    JvmtiText name(jvmti);
+    jvmti->GetMethodName(frames[at].method, name.out(), nullptr, nullptr);
     enters = enters || classfile::begins_frame(name.view());
   }
   return enters ? at + 1 : at;
 }
 
-std::uint32_t number_of_constructor(AgentSession& session, JNIEnv* jni, jmethodID method) {
-  JvmtiText name(session.jvmti), descriptor(session.jvmti);
-  if (session.jvmti->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE ||
+std::uint32_t number_of_constructor(const ProbeGuard& guard, JNIEnv* jni, jmethodID method) {
+  jvmtiEnv* jvmti = guard.recorder().jvmti;
+  JvmtiText name(jvmti), descriptor(jvmti);
+  if (jvmti->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE ||
       name.view() != "<init>")
     return 0;
-  const jclass klass = class_of(session, method);
+  const jclass klass = class_of(jvmti, method);
   jlong tag = 0;
-  session.jvmti->GetTag(klass, &tag);
+  jvmti->GetTag(klass, &tag);
   jni->DeleteLocalRef(klass);
   if ((tag & kTagIsClass) == 0) return 0;
-  return session.methods->numbers().number_of(id_of_tag(tag), name.view(), descriptor.view());
+  return guard.tracer().numbers().number_of(id_of_tag(tag), name.view(), descriptor.view());
 }
 
 // The constructors with probes that the calling thread is in, innermost first. False if they are not known.
-bool constructors_on_stack(AgentSession& session, JNIEnv* jni, std::vector<std::uint32_t>& numbers) {
-  if (!may_look(session)) return false;
-  const CurrentThread thread(session.jvmti, jni);
+bool constructors_on_stack(const ProbeGuard& guard, JNIEnv* jni, std::vector<std::uint32_t>& numbers) {
+  if (!may_look(guard)) return false;
+  Recorder& recorder = guard.recorder();
+  const CurrentThread thread(recorder.jvmti, jni);
   jint count = 0;
-  if (thread.get() == nullptr || session.jvmti->GetFrameCount(thread.get(), &count) != JVMTI_ERROR_NONE || count <= 0 ||
-      count > session.looks.most_frames())
+  if (thread.get() == nullptr || recorder.jvmti->GetFrameCount(thread.get(), &count) != JVMTI_ERROR_NONE ||
+      count <= 0 || count > recorder.looks.most_frames())
     return false;
   std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(count));
-  count = session.looks.frames_of(session.jvmti, thread.get(), 0, count, frames.data());
+  count = recorder.looks.frames_of(recorder.jvmti, thread.get(), 0, count, frames.data());
   if (count <= 0) return false;
   frames.resize(static_cast<std::size_t>(count));
   LocalFrame local(jni, 8);
-  for (std::size_t i = frames_not_open(session, jni, frames); i < frames.size(); ++i) {
-    const std::uint32_t number = number_of_constructor(session, jni, frames[i].method);
-    if (number != 0 && session.methods->area().open_calls().is_constructor(number)) numbers.push_back(number);
+  for (std::size_t i = frames_not_open(recorder.jvmti, jni, frames); i < frames.size(); ++i) {
+    const std::uint32_t number = number_of_constructor(guard, jni, frames[i].method);
+    if (number != 0 && guard.area().open_calls().is_constructor(number)) numbers.push_back(number);
   }
   return true;
 }
 
 }  // namespace
 
-void drop_left_constructors(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
-  AgentSession& session = guard.session();
-  OpenCalls& calls = session.methods->area().open_calls();
+void drop_left_constructors(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
+  OpenCalls& calls = guard.area().open_calls();
   std::vector<std::uint32_t> inside;
-  if (!calls.has_open_constructor(stack) || !constructors_on_stack(session, jni, inside)) return;
+  if (!calls.has_open_constructor(stack) || !constructors_on_stack(guard, jni, inside)) return;
   calls.drop_left(stack, inside, [&](const OpenCalls::Frame& frame) {
     if (frame.is_written() && chunk_for(guard, jni, 0, thread) != nullptr)
       write_exit(guard, jni, frame.number(), record::RecordKind::kMethodUnwind);
   });
 }
 
-bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
+bool make_room(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
   const std::uint64_t begin = monotonic_ns();
-  if (begin < stack.next_look || current_thread(guard.session(), jni) != thread) return false;
+  if (begin < stack.next_look || current_thread(guard.recorder(), jni) != thread) return false;
   drop_left_constructors(guard, jni, thread, stack);
   // Much room justifies a look: the exceptions that fill it take longer than the look.
   const bool pays = stack.depth + kMuchRoom <= OpenCalls::kFrames;
@@ -107,14 +106,13 @@ bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, Op
   return stack.depth < OpenCalls::kFrames;
 }
 
-bool write_constructor(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread) {
-  AgentSession& session = guard.session();
-  if (session.config.slower_than != 0 || !session.methods->area().open_calls().has_constructors()) return false;
+bool write_constructor(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread) {
+  if (guard.recorder().config.slower_than != 0 || !guard.area().open_calls().has_constructors()) return false;
   const std::uint64_t begin = monotonic_ns();
   // While a virtual thread is being mounted, JVM TI shows the stack of another thread.
-  if (begin < guard.producer().next_look || current_thread(session, jni) != thread) return false;
+  if (begin < guard.producer().next_look || current_thread(guard.recorder(), jni) != thread) return false;
   std::vector<std::uint32_t> inside;
-  const bool known = constructors_on_stack(session, jni, inside);
+  const bool known = constructors_on_stack(guard, jni, inside);
   guard.producer().next_look = next_look_after(begin);
   if (!known) return false;
   record::ProbeRecord made{};

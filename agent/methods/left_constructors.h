@@ -8,19 +8,19 @@
 
 #include <cstdint>
 
-#include "agent/agent_session.h"
 #include "agent/methods/open_calls.h"
+#include "agent/methods/probe_guard.h"
 
 namespace jtrace::agent {
 
 // With --slower-than: removes them from the thread's open calls; if the trace has the entry of one, it gets an exit.
-void drop_left_constructors(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack);
+void drop_left_constructors(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack);
 
 // The same for a full stack. After a look that made little room there is none for 10 ms, longer if the real stack is
 // deep. True if the stack has room.
-bool make_room(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack);
+bool make_room(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack);
 
 // Without --slower-than: writes which one the thread is in, at the same moments. True if its chunk may have changed.
-bool write_constructor(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread);
+bool write_constructor(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread);
 
 }  // namespace jtrace::agent

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "agent/agent_session.h"
+#include "agent/callback_guard.h"
 #include "agent/guarded_classes.h"
 #include "agent/methods/pool_room.h"
-#include "agent/registry.h"
+#include "agent/wakeup.h"
 #include "base/clock.h"
 #include "trace/option_keys.h"
 
@@ -63,13 +63,16 @@ constexpr ProbeHooks kHooks = {
 
 }  // namespace
 
-MethodTracer::MethodTracer(AgentSession& session)
-    : session_(session), callees_(session.jvmti, *session.registry, session.definitions), results_(session) {}
+MethodTracer::MethodTracer(Recorder& recorder, Wakeup& wakeup)
+    : recorder_(recorder),
+      wakeup_(wakeup),
+      callees_(recorder.jvmti, *recorder.registry, recorder.definitions),
+      results_(recorder.definitions) {}
 
-void MethodTracer::disconnect() { session_.registry->set_probe_hooks(kHooks, nullptr); }
+void MethodTracer::disconnect() { recorder_.registry->set_probe_hooks(kHooks, nullptr); }
 
 void MethodTracer::connect() {
-  session_.registry->set_probe_hooks(kHooks, this);
+  recorder_.registry->set_probe_hooks(kHooks, this);
   Producer::release_probed().store([](std::uint64_t thread) { ProbeArea::get()->release(thread); },
                                    std::memory_order_release);
 }
@@ -78,27 +81,29 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   area_ = ProbeArea::get();
   if (area_ == nullptr) return "no memory is left for the probes' table";
   connect();
-  if (session_.writer.pool.header().chunk_size != record::kChunkSize) return "the pool's chunks have another size";
+  if (recorder_.writer.pool.header().chunk_size != record::kChunkSize) return "the pool's chunks have another size";
   if (const char* error = find_probe_facts(jni, facts_)) return error;
   facts_.chunk_size = record::kChunkSize - record::kGapRoom;
-  if (const char* error = define_probe_class(session_.jvmti, jni, style(), facts_, area_)) return error;
-  measures_pools_ = !checks_pool_room(session_.jvmti);
+  if (const char* error = define_probe_class(recorder_.jvmti, jni, style(), facts_, area_)) return error;
+  measures_pools_ = !checks_pool_room(recorder_.jvmti);
   if (!area_->show_clock(pool_descriptor)) return "the pool's clock cannot be mapped";
-  advance_clock(session_.writer.pool.header(), monotonic_ns());
+  advance_clock(recorder_.writer.pool.header(), monotonic_ns());
   area_->clear();
-  area_->open_calls().start(session_.config.slower_than);
+  area_->open_calls().start(recorder_.config.slower_than);
   first_number_ = Registry::next_method_ids(0);
-  if ((session_.granted_events & (record::kThrowEvent | record::kCatchEvent)) != 0) throwable_.find(jni);
   if (traces_calls())
     if (const char* error = callees_.start(jni)) return error;
-  if (counts_calls() && !area_->counts().start(session_.threads.own_id())) return "no memory is left for the counters";
+  if (counts_calls() && !area_->counts().start(recorder_.threads.own_id())) return "no memory is left for the counters";
+  if (jclass string = jni->FindClass("java/lang/String"))
+    string_class_ = static_cast<jclass>(jni->NewGlobalRef(string));
+  if (recorder_.traces(record::kThrowEvent | record::kCatchEvent)) throwable_.find(jni);
   return nullptr;
 }
 
 ProbeStyle MethodTracer::style() const {
-  return {session_.config.has_flag(record::kPreciseTime) ? ProbeTime::kPrecise : ProbeTime::kCoarse,
-          session_.config.slower_than != 0 ? ProbeCalls::kSlow : ProbeCalls::kEach,
-          session_.config.has_flag(record::kCpuTime)};
+  return {recorder_.config.has_flag(record::kPreciseTime) ? ProbeTime::kPrecise : ProbeTime::kCoarse,
+          recorder_.config.slower_than != 0 ? ProbeCalls::kSlow : ProbeCalls::kEach,
+          recorder_.config.has_flag(record::kCpuTime)};
 }
 
 namespace {
@@ -143,13 +148,13 @@ static_assert(
 std::uint32_t MethodTracer::probes() const {
   std::uint32_t wanted = 0;
   for (const ProbesOf& each : kProbesOf)
-    if ((session_.granted_events & each.events) != 0 || session_.config.has_flag(each.flag)) wanted |= each.options;
+    if (recorder_.traces(each.events) || recorder_.config.has_flag(each.flag)) wanted |= each.options;
   return wanted;
 }
 
-bool MethodTracer::counts_calls() const { return (session_.granted_events & record::kMethodCountEvent) != 0; }
+bool MethodTracer::counts_calls() const { return recorder_.traces(record::kMethodCountEvent); }
 
-bool MethodTracer::traces_calls() const { return (session_.granted_events & record::kCallEvent) != 0; }
+bool MethodTracer::traces_calls() const { return recorder_.traces(record::kCallEvent); }
 
 void MethodTracer::set_on(bool on) {
   area_->set_on(on);
@@ -164,25 +169,25 @@ OpenCalls::Stack* MethodTracer::open_calls_of(std::uint64_t thread) {
   return stack;
 }
 
-void MethodTracer::start(JNIEnv* jni) {
+void MethodTracer::start(JNIEnv* jni, bool notes_late) {
   server_ = pthread_self();
   active_ = true;
   set_on(true);
-  refilter(jni, session_.started_with_vm);
+  refilter(jni, notes_late);
 }
 
 bool MethodTracer::is_modifiable(jclass klass) const {
   jboolean modifiable = JNI_FALSE;
-  return session_.jvmti->IsModifiableClass(klass, &modifiable) == JVMTI_ERROR_NONE && modifiable != JNI_FALSE;
+  return recorder_.jvmti->IsModifiableClass(klass, &modifiable) == JVMTI_ERROR_NONE && modifiable != JNI_FALSE;
 }
 
 // True if a loaded and linked class has probes or is to get them.
 bool MethodTracer::is_concerned(jclass klass) {
   if (has_probes(klass)) return true;
-  JvmtiText signature(session_.jvmti);
-  session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
+  JvmtiText signature(recorder_.jvmti);
+  recorder_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
   const std::string_view name = internal_name(signature.view());
-  return !name.empty() && name.front() != '[' && !is_guarded_class(name) && session_.registry->includes_class(name);
+  return !name.empty() && name.front() != '[' && !is_guarded_class(name) && recorder_.registry->includes_class(name);
 }
 
 void MethodTracer::refilter(JNIEnv* jni) {
@@ -193,31 +198,31 @@ void MethodTracer::refilter(JNIEnv* jni) {
 // `notes_late`: name the classes that have already run.
 void MethodTracer::refilter(JNIEnv* jni, bool notes_late) {
   results_.clear();
-  const bool listed = for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
+  const bool listed = for_each_loaded_class(recorder_.jvmti, jni, [&](jclass klass) {
     jint status = 0;
-    session_.jvmti->GetClassStatus(klass, &status);
+    recorder_.jvmti->GetClassStatus(klass, &status);
     // A class that is not linked yet gets its probes at its ClassPrepare event.
     const bool linked = (status & JVMTI_CLASS_STATUS_PREPARED) != 0 && (status & JVMTI_CLASS_STATUS_ERROR) == 0;
     if (!linked || !is_concerned(klass) || !is_modifiable(klass)) return;
     queue_.add(jni, klass);
     if (notes_late && (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0) note_late(klass);
   });
-  late_.finish([this](std::string_view text) { session_.write_option(trace::kLateKey, text); });
+  late_.finish([this](std::string_view text) { recorder_.definitions.append_option(trace::kLateKey, text); });
   if (!listed) return;
   filter_is_noted_ = false;
 }
 
 bool MethodTracer::has_probes(jclass klass) {
   jlong tag = 0;
-  session_.jvmti->GetTag(klass, &tag);
+  recorder_.jvmti->GetTag(klass, &tag);
   return (tag & kTagIsClass) != 0 && numbers_.has_probes(id_of_tag(tag));
 }
 
 void MethodTracer::note_late(jclass klass) {
-  JvmtiText signature(session_.jvmti);
-  session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
+  JvmtiText signature(recorder_.jvmti);
+  recorder_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
   late_.add(internal_name(signature.view()),
-            [this](std::string_view text) { session_.write_option(trace::kLateKey, text); });
+            [this](std::string_view text) { recorder_.definitions.append_option(trace::kLateKey, text); });
 }
 
 bool MethodTracer::rewrite_urgent(JNIEnv* jni) {
@@ -239,19 +244,19 @@ bool MethodTracer::rewrite_some(JNIEnv* jni) {
   {
     LocalFrame frame(jni, kBatch + 16);
     if (queue_.take(jni, batch, kBatch, count)) {
-      session_.looks.close();
-      session_.note_work(record::AgentWork::kRewriting);
+      recorder_.looks.close();
+      recorder_.writer.note_work(record::AgentWork::kRewriting);
       retransform(batch, with_room(batch, count));
     }
   }
   if (count > 0) return true;
-  session_.looks.settle(session_.jvmti, jni);
-  session_.note_work(record::AgentWork::kNone);
+  recorder_.looks.settle(recorder_.jvmti, jni);
+  recorder_.writer.note_work(record::AgentWork::kNone);
   if (!filter_is_noted_) {
     filter_is_noted_ = true;
     char text[256];
     const int length = figures(text, sizeof text);
-    session_.write_option(trace::kRewrittenKey, std::string_view(text, static_cast<std::size_t>(length)));
+    recorder_.definitions.append_option(trace::kRewrittenKey, std::string_view(text, static_cast<std::size_t>(length)));
   }
   return false;
 }
@@ -261,15 +266,15 @@ jint MethodTracer::with_room(jclass* classes, jint count) {
   if (!measures_pools_) return count;
   jint kept = 0;
   for (jint i = 0; i < count; ++i) {
-    const bool has = removing_ || has_probes(classes[i]) ? has_room_to_restore(session_.jvmti, classes[i])
-                                                         : has_pool_room(session_.jvmti, classes[i]);
+    const bool has = removing_ || has_probes(classes[i]) ? has_room_to_restore(recorder_.jvmti, classes[i])
+                                                         : has_pool_room(recorder_.jvmti, classes[i]);
     if (has) {
       classes[kept++] = classes[i];
       continue;
     }
     results_.add_refused();
-    JvmtiText signature(session_.jvmti);
-    session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
+    JvmtiText signature(recorder_.jvmti);
+    recorder_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
     results_.note(internal_name(signature.view()), "",
                   "it was rewritten so often that its constant pool has no room left (JDK-8311076)");
   }
@@ -279,14 +284,14 @@ jint MethodTracer::with_room(jclass* classes, jint count) {
 // If the JVM refuses one class, the whole batch fails. Then they are tried one by one.
 void MethodTracer::retransform(const jclass* classes, jint count) {
   if (count == 0) return;
-  if (session_.jvmti->RetransformClasses(count, classes) == JVMTI_ERROR_NONE) return;
+  if (recorder_.jvmti->RetransformClasses(count, classes) == JVMTI_ERROR_NONE) return;
   for (jint i = 0; i < count; ++i) {
-    const jvmtiError error = session_.jvmti->RetransformClasses(1, &classes[i]);
+    const jvmtiError error = recorder_.jvmti->RetransformClasses(1, &classes[i]);
     if (error == JVMTI_ERROR_NONE) continue;
     results_.add_refused();
     if (removing_) continue;
-    JvmtiText signature(session_.jvmti);
-    session_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
+    JvmtiText signature(recorder_.jvmti);
+    recorder_.jvmti->GetClassSignature(classes[i], signature.out(), nullptr);
     char why[64];
     snprintf(why, sizeof why, "the JVM refused it (JVM TI error %d)", static_cast<int>(error));
     results_.note(signature.view(), "", why);
@@ -294,7 +299,7 @@ void MethodTracer::retransform(const jclass* classes, jint count) {
 }
 
 bool MethodTracer::keep_free(std::uint64_t object) {
-  if (session_.config.slower_than == 0 || removing_) return false;
+  if (recorder_.config.slower_than == 0 || removing_) return false;
   late_frees_.add(object);
   return true;
 }
@@ -323,19 +328,19 @@ void MethodTracer::remove(JNIEnv* jni) {
   area_->counts().stop();
   if (const std::uint64_t unwatched = unwatched_.load(); unwatched != 0) {
     char text[32];
-    session_.write_option(
+    recorder_.definitions.append_option(
         trace::kUnwatchedKey,
         std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, unwatched))));
   }
   removing_ = true;
   queue_.close(jni);
   for_each_batch(
-      session_.jvmti, jni, [&](jclass klass) { return has_probes(klass) || is_loading(jni, klass); },
+      recorder_.jvmti, jni, [&](jclass klass) { return has_probes(klass) || is_loading(jni, klass); },
       [&](jclass* classes, jint count) { retransform(classes, with_room(classes, count)); });
   if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
-  if (const std::uint64_t skipped = session_.looks.skipped(); skipped != 0) {
+  if (const std::uint64_t skipped = recorder_.looks.skipped(); skipped != 0) {
     char text[32];
-    session_.write_option(
+    recorder_.definitions.append_option(
         trace::kUnseenStacksKey,
         std::string_view(text, static_cast<std::size_t>(snprintf(text, sizeof text, "%" PRIu64, skipped))));
   }
@@ -352,10 +357,10 @@ void MethodTracer::skip_class(const ClassFile& klass, const char* why) {
 // True if the class was rewritten while it was loaded and has not been prepared since.
 bool MethodTracer::is_loading(JNIEnv* jni, jclass klass) {
   if (!numbers_.has_loading()) return false;
-  JvmtiText signature(session_.jvmti);
-  session_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
+  JvmtiText signature(recorder_.jvmti);
+  recorder_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
   jobject loader = nullptr;
-  session_.jvmti->GetClassLoader(klass, &loader);
+  recorder_.jvmti->GetClassLoader(klass, &loader);
   const bool found = numbers_.is_loading(jni, internal_name(signature.view()), loader);
   if (loader != nullptr) jni->DeleteLocalRef(loader);
   return found;
@@ -367,7 +372,7 @@ std::vector<MethodPlan> MethodTracer::plan(const ClassFile& klass, const Numbere
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const Method& method = klass.methods()[i];
     plans[i].number = numbers.number(i);
-    if (session_.registry->includes_method(klass.name(), method.name)) plans[i].probes = wanted;
+    if (recorder_.registry->includes_method(klass.name(), method.name)) plans[i].probes = wanted;
     // Two methods of one session never share a counter.
     if (plans[i].number - first_number_ >= CallCounts::kMethods)
       plans[i].probes &= ~std::uint32_t{classfile::kProbeCount};
@@ -384,13 +389,13 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
     results_.add_unreadable();
     return;
   }
-  const bool included = !is_guarded_class(klass.name()) && session_.registry->includes_class(klass.name());
+  const bool included = !is_guarded_class(klass.name()) && recorder_.registry->includes_class(klass.name());
   if (!included && redefined == nullptr) return;
   std::uint64_t id = 0;
   Numbered numbers;
   if (redefined != nullptr) {
     if (!included) return set_probes(redefined, false);
-    const bool defined = patiently([&] { return (id = session_.registry->class_id(jni, redefined, 0, true)) != 0; });
+    const bool defined = patiently([&] { return (id = recorder_.registry->class_id(jni, redefined, 0, true)) != 0; });
     if (!defined) return skip_class(klass, "there was no room for its definition");
     numbers = numbers_.of_redefined(jni, klass, loader, id);
   } else {
@@ -410,14 +415,14 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
     return count(klass, plans);
   }
   unsigned char* memory = nullptr;
-  if (session_.jvmti->Allocate(static_cast<jlong>(out.size()), &memory) != JVMTI_ERROR_NONE) return;
+  if (recorder_.jvmti->Allocate(static_cast<jlong>(out.size()), &memory) != JVMTI_ERROR_NONE) return;
   numbers.has_probes = true;
   if (loader == nullptr) area_->note_boot_probes();
   note_counted(numbers, plans);
   if (redefined == nullptr) {
     remember(jni, klass, numbers, loader, filters);
   } else if (!define(klass, numbers, id)) {
-    session_.jvmti->Deallocate(memory);
+    recorder_.jvmti->Deallocate(memory);
     return;
   }
   count(klass, plans);
@@ -428,7 +433,7 @@ void MethodTracer::class_file(JNIEnv* jni, jclass redefined, jobject loader, cla
 
 void MethodTracer::set_probes(jclass klass, bool has) {
   jlong tag = 0;
-  session_.jvmti->GetTag(klass, &tag);
+  recorder_.jvmti->GetTag(klass, &tag);
   numbers_.set_probes(id_of_tag(tag), has);
 }
 
@@ -437,11 +442,11 @@ void MethodTracer::set_probes(jclass klass, bool has) {
 template <class Try>
 bool MethodTracer::patiently(Try&& attempt) {
   if (attempt()) return true;
-  const record::PoolHeader& header = session_.writer.pool.header();
+  const record::PoolHeader& header = recorder_.writer.pool.header();
   for (int i = 0; i < 50; ++i) {
     const std::uint64_t pass = std::uint64_t{header.drained_pass.load(std::memory_order_relaxed)} + 1;
     if (stalled_at_pass_.load(std::memory_order_relaxed) == pass) return false;
-    session_.writer.wait_for_pass(100'000'000);
+    recorder_.writer.wait_for_pass(100'000'000);
     if (attempt()) return true;
     if (i == 49) stalled_at_pass_.store(pass, std::memory_order_relaxed);
   }
@@ -453,7 +458,7 @@ bool MethodTracer::define(const ClassFile& klass, Numbered& numbers, std::uint64
   if (numbers.class_id != id) {
     for (std::size_t i = 0; i < klass.methods().size(); ++i) {
       Definition made = definition_of(klass, klass.methods()[i], numbers.number(i), id);
-      if (!patiently([&] { return session_.definitions.append(made); })) return false;
+      if (!patiently([&] { return recorder_.definitions.append(made); })) return false;
     }
     numbers.class_id = id;
   }
@@ -483,11 +488,11 @@ void MethodTracer::class_prepared(JNIEnv* jni, jclass klass, std::uint64_t threa
 }
 
 void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread) {
-  JvmtiText signature(session_.jvmti);
-  if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
+  JvmtiText signature(recorder_.jvmti);
+  if (recorder_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
   const std::string_view name = internal_name(signature.view());
   jobject loader = nullptr;
-  session_.jvmti->GetClassLoader(klass, &loader);
+  recorder_.jvmti->GetClassLoader(klass, &loader);
   LoadingClass found;
   const bool is_found = numbers_.take_loading(jni, name, loader, found);
   if (loader != nullptr) jni->DeleteLocalRef(loader);
@@ -497,11 +502,11 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
     return;
   }
   if (found.loader != nullptr) jni->DeleteWeakGlobalRef(found.loader);
-  const std::uint64_t id = session_.registry->class_id(jni, klass, thread, false);
-  if (id == 0) session_.count_dropped(1);
+  const std::uint64_t id = recorder_.registry->class_id(jni, klass, thread, false);
+  if (id == 0) recorder_.writer.count_dropped(1);
   for (Definition& each : found.definitions) {
     each.overwrite(record::kDefinitionFieldsOffset, id);  // the first field is the id of the class
-    session_.definitions.append(each);
+    recorder_.definitions.append(each);
   }
   found.numbers.class_id = id;
   if (id != 0) numbers_.store(found.numbers);
@@ -513,13 +518,13 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
 void MethodTracer::rewrite_prepared(JNIEnv* jni, jclass klass, std::string_view name) {
   if (!is_modifiable(klass)) return;
   const std::uint32_t ticket = queue_.add_urgent(jni, klass);
-  session_.wake();
-  const bool may_wait = ticket != 0 && !session_.vm_dead && pthread_equal(server_, pthread_self()) == 0;
+  wakeup_.wake();
+  const bool may_wait = ticket != 0 && !recorder_.vm_dead && pthread_equal(server_, pthread_self()) == 0;
   if ((may_wait && queue_.wait_for(ticket, kMostWait)) || removing_) return;
   char text[512];
   const int length = snprintf(text, sizeof text, "%.*s: its first calls may have come before its probes",
                               static_cast<int>(std::min<std::size_t>(name.size(), 400)), name.data());
-  session_.write_option(trace::kLateKey, std::string_view(text, static_cast<std::size_t>(length)));
+  recorder_.definitions.append_option(trace::kLateKey, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 void MethodTracer::count(const ClassFile& klass, const std::vector<MethodPlan>& plans) {
@@ -542,7 +547,7 @@ void MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
       500;  // number of waits of 10 ms: a drainer that does not come must not delay the end of the JVM
   int waits = 0;
   for (const std::uint32_t number : counted) {
-    for (; !session_.writer.has_room() && waits < kPatience; ++waits) session_.writer.wait_for_pass(10'000'000);
+    for (; !recorder_.writer.has_room() && waits < kPatience; ++waits) recorder_.writer.wait_for_pass(10'000'000);
     record::CountRecord made{};
     made.header.number = number;
     made.count = area_->counts().sum(number);
@@ -550,20 +555,20 @@ void MethodTracer::write_counts(JNIEnv* jni, const CallbackGuard& guard) {
   }
   char text[256];
   const int length = coverage(jni, counted.size(), text, sizeof text);
-  session_.write_option(trace::kCountedKey, std::string_view(text, static_cast<std::size_t>(length)));
+  recorder_.definitions.append_option(trace::kCountedKey, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 int MethodTracer::coverage(JNIEnv* jni, std::size_t counted, char* text, std::size_t size) {
   std::uint32_t guarded = 0;
   std::uint32_t hidden = 0;
-  for_each_loaded_class(session_.jvmti, jni, [&](jclass klass) {
-    JvmtiText signature(session_.jvmti);
-    if (session_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
+  for_each_loaded_class(recorder_.jvmti, jni, [&](jclass klass) {
+    JvmtiText signature(recorder_.jvmti);
+    if (recorder_.jvmti->GetClassSignature(klass, signature.out(), nullptr) != JVMTI_ERROR_NONE) return;
     const std::string_view name = internal_name(signature.view());
     // An array or a primitive type ("I").
-    if (signature.view().size() < 3 || name.front() == '[' || !session_.registry->includes_class(name)) return;
+    if (signature.view().size() < 3 || name.front() == '[' || !recorder_.registry->includes_class(name)) return;
     jboolean modifiable = JNI_FALSE;
-    session_.jvmti->IsModifiableClass(klass, &modifiable);
+    recorder_.jvmti->IsModifiableClass(klass, &modifiable);
     if (modifiable == JNI_FALSE) ++hidden;
     else if (is_guarded_class(name)) ++guarded;
   });

@@ -32,13 +32,14 @@
 
 namespace jtrace::agent {
 
-class AgentSession;
 class CallbackGuard;
+class Wakeup;
+struct Recorder;
 
 class MethodTracer {
  public:
-  // The session has its registry.
-  explicit MethodTracer(AgentSession& session);
+  // The recorder has its registry. `wakeup`: of the control thread, which calls rewrite_some().
+  MethodTracer(Recorder& recorder, Wakeup& wakeup);
   MethodTracer(const MethodTracer&) = delete;
   MethodTracer& operator=(const MethodTracer&) = delete;
 
@@ -46,8 +47,9 @@ class MethodTracer {
   const char* prepare(JNIEnv* jni, int pool_descriptor);
   // The registry asks nothing more of it.
   void disconnect();
-  // From now on classes get probes as they are loaded; loaded classes are queued.
-  void start(JNIEnv* jni);
+  // From now on classes get probes as they are loaded; loaded classes are queued. `notes_late`: name the classes that
+  // have run before, which are few if the JVM was started with the agent.
+  void start(JNIEnv* jni, bool notes_late);
   // Retransforms the next batch of the queue; false when nothing is left.
   bool rewrite_some(JNIEnv* jni);
   // The same, only for classes that threads wait for. Called between the steps of long work.
@@ -60,6 +62,7 @@ class MethodTracer {
   void release(JNIEnv* jni) {
     callees_.destroy_monitor();
     throwable_.release(jni);
+    if (string_class_ != nullptr) jni->DeleteGlobalRef(string_class_);
   }
   // Lets probes write or not (pause).
   void set_on(bool on);
@@ -83,6 +86,7 @@ class MethodTracer {
   ClassNumbers& numbers() { return numbers_; }
   ProbeArea& area() const { return *area_; }
   const ThrowableFields& throwable() const { return throwable_; }
+  jclass string_class() const { return string_class_; }
   // A stack of open calls for the calling thread; nullptr if there is none left, which is counted.
   OpenCalls::Stack* open_calls_of(std::uint64_t thread);
   // "classes=N,methods=N,...": for the trace and for status.
@@ -116,7 +120,9 @@ class MethodTracer {
   bool counts_calls() const;
   static void write_frees(const CallbackGuard& guard, const std::vector<std::uint64_t>& objects);
 
-  AgentSession& session_;
+  Recorder& recorder_;
+  Wakeup& wakeup_;
+  jclass string_class_ = nullptr;  // global reference to java.lang.String
   ThrowableFields throwable_;
   Callees callees_;
   ProbeArea* area_ = nullptr;

@@ -92,7 +92,7 @@ class Maker : public SlowProbes {
     code.op(classfile::kDup2);
     code.op1(kLstore, kPlace);
     // The trace may end between any two of these instructions. Then the header reads as zeros
-    // (AgentSession::unmap_pool), and there is no place to write.
+    // (unmap_pool() in agent_session.cpp), and there is no place to write.
     return_if_zero(code);
     code.op1(kLload, kPlace);
     code.op1(kLload, kCommitted);

@@ -1,9 +1,7 @@
 #include "agent/methods/probe_exceptions.h"
 
-#include "agent/agent_session.h"
-#include "agent/methods/method_tracer.h"
+#include "agent/methods/probe_guard.h"
 #include "agent/methods/probe_values.h"
-#include "agent/registry.h"
 
 namespace jtrace::agent {
 namespace {
@@ -19,21 +17,21 @@ jfieldID field_of(JNIEnv* jni, jclass type, const char* name, const char* descri
 
 // What an exception says of itself is read once: at its first record, and at each athrow, before which it may have got
 // a cause.
-void describe(const CallbackGuard& guard, JNIEnv* jni, jobject thrown, record::ExceptionRecord& made) {
-  AgentSession& session = guard.session();
-  const ThrowableFields& fields = session.methods->throwable();
+void describe(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, record::ExceptionRecord& made) {
+  Recorder& recorder = guard.recorder();
+  const ThrowableFields& fields = guard.tracer().throwable();
   if (fields.cause != nullptr) {
     jobject cause = jni->GetObjectField(thrown, fields.cause);
-    if (cause != nullptr && !jni->IsSameObject(cause, thrown)) made.cause = session.registry->object_id(jni, cause);
+    if (cause != nullptr && !jni->IsSameObject(cause, thrown)) made.cause = recorder.registry->object_id(jni, cause);
   }
-  if (fields.message == nullptr || !session.config.has_flag(record::kExceptionMessages)) return;
+  if (fields.message == nullptr || !recorder.config.has_flag(record::kExceptionMessages)) return;
   auto* message = static_cast<jstring>(jni->GetObjectField(thrown, fields.message));
   if (message != nullptr) made.text = define_text(guard, jni, message);
 }
 
 // Before the record of the exception that suppresses them.
-void write_suppressed(const CallbackGuard& guard, JNIEnv* jni, jobject thrown, const record::ExceptionRecord& by) {
-  const ThrowableFields& fields = guard.session().methods->throwable();
+void write_suppressed(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, const record::ExceptionRecord& by) {
+  const ThrowableFields& fields = guard.tracer().throwable();
   if (fields.suppressed == nullptr || fields.array_list == nullptr || by.object == 0) return;
   jobject list = jni->GetObjectField(thrown, fields.suppressed);
   if (list == nullptr || !jni->IsSameObject(jni->GetObjectClass(list), fields.array_list)) return;
@@ -46,7 +44,7 @@ void write_suppressed(const CallbackGuard& guard, JNIEnv* jni, jobject thrown, c
     if (each == nullptr) continue;
     record::SuppressedRecord made{};
     made.header.number = by.header.number;
-    made.object = guard.session().registry->object_id(jni, each);
+    made.object = guard.recorder().registry->object_id(jni, each);
     made.by = by.object;
     if (made.object != 0) guard.write(made, record::RecordKind::kSuppressed);
     jni->DeleteLocalRef(each);
@@ -74,18 +72,18 @@ void ThrowableFields::release(JNIEnv* jni) {
   array_list = nullptr;
 }
 
-void write_exception(const CallbackGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place,
-                     std::uint32_t method, std::uint32_t line) {
-  AgentSession& session = guard.session();
+void write_exception(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place, std::uint32_t method,
+                     std::uint32_t line) {
+  Recorder& recorder = guard.recorder();
   record::ExceptionRecord made{};
   made.header.number = method;
   made.header.flags = place == ExceptionPlace::kLeaves ? record::kLeavesFrame : 0;
   made.line = line;
   jint hash = 0;
-  session.jvmti->GetObjectHashCode(thrown, &hash);
+  recorder.jvmti->GetObjectHashCode(thrown, &hash);
   made.handle = static_cast<std::uint32_t>(hash);
-  const bool is_known = session.registry->is_known(thrown);
-  made.object = session.registry->object_id(jni, thrown);
+  const bool is_known = recorder.registry->is_known(thrown);
+  made.object = recorder.registry->object_id(jni, thrown);
   if (!is_known || place == ExceptionPlace::kThrow) describe(guard, jni, thrown, made);
   if (place == ExceptionPlace::kThrow) write_suppressed(guard, jni, thrown, made);
   guard.write(made, place == ExceptionPlace::kHandler ? record::RecordKind::kCatch : record::RecordKind::kThrow);

@@ -2,7 +2,7 @@
 
 #include "agent/allocation.h"
 #include "agent/classfile/class_rewriter.h"
-#include "agent/methods/method_tracer.h"
+#include "agent/methods/probe_guard.h"
 #include "agent/methods/probe_thread.h"
 
 namespace jtrace::agent {
@@ -27,21 +27,21 @@ TypeOfObject type_of_made(Registry& registry, JNIEnv* jni, jobject object, std::
   return type;
 }
 
-void write_made(const CallbackGuard& guard, JNIEnv* jni, jobject object, std::uint8_t code, const Place& place) {
-  AgentSession& session = guard.session();
+void write_made(const ProbeGuard& guard, JNIEnv* jni, jobject object, std::uint8_t code, const Place& place) {
+  Recorder& recorder = guard.recorder();
   LocalFrame frame(jni, 16);
   jlong size = 0;
-  session.jvmti->GetObjectSize(object, &size);
+  recorder.jvmti->GetObjectSize(object, &size);
   record::ObjAllocRecord made{};
   made.thread = place.thread;
   made.size = static_cast<std::uint64_t>(size);
   made.stack = place.stack;
   made.site = place.site;
-  write_allocation(guard, object, type_of_made(*session.registry, jni, object, code), made);
+  write_allocation(guard, object, type_of_made(*recorder.registry, jni, object, code), made);
 }
 
 // Reports the inner arrays that one multianewarray has made.
-void write_elements(const CallbackGuard& guard, JNIEnv* jni, jobject object, std::uint32_t dimensions,
+void write_elements(const ProbeGuard& guard, JNIEnv* jni, jobject object, std::uint32_t dimensions,
                     const Place& place) {
   if (dimensions < 2) return;
   auto* array = static_cast<jobjectArray>(object);
@@ -55,29 +55,26 @@ void write_elements(const CallbackGuard& guard, JNIEnv* jni, jobject object, std
   }
 }
 
-bool traces_allocations(const CallbackGuard& guard) {
-  return guard && guard.session().methods != nullptr &&
-         (guard.session().granted_events & record::kAllocationEvent) != 0;
-}
+bool traces_allocations(const ProbeGuard& guard) { return guard && guard.recorder().traces(record::kAllocationEvent); }
 
 // False if nothing is to be written for the calling thread.
-bool find_thread(const CallbackGuard& guard, JNIEnv* jni, Place& place) {
-  place.thread = current_thread(guard.session(), jni);
+bool find_thread(const ProbeGuard& guard, JNIEnv* jni, Place& place) {
+  place.thread = current_thread(guard.recorder(), jni);
   return chunk_for(guard, jni, 0, place.thread) != nullptr;
 }
 
 // An object whose constructor is traced is first seen in that constructor. The frames up to the one with the `new`
 // belong to its constructors.
-void write_constructed(const CallbackGuard& guard, JNIEnv* jni, jobject object) {
+void write_constructed(const ProbeGuard& guard, JNIEnv* jni, jobject object) {
   constexpr jint kFramesOfProbe = 2;
-  AgentSession& session = guard.session();
+  Recorder& recorder = guard.recorder();
   Place place;
-  if (session.registry->is_known(object) || !find_thread(guard, jni, place)) return;
-  const auto depth = static_cast<jint>(session.config.stack_depth);
+  if (recorder.registry->is_known(object) || !find_thread(guard, jni, place)) return;
+  const auto depth = static_cast<jint>(recorder.config.stack_depth);
   if (depth > 0) {
-    const CurrentThread thread(session.jvmti, jni);
-    place.stack = depth == 1 ? session.registry->constructors_id(jni, thread.get(), kFramesOfProbe)
-                             : session.registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
+    const CurrentThread thread(recorder.jvmti, jni);
+    place.stack = depth == 1 ? recorder.registry->constructors_id(jni, thread.get(), kFramesOfProbe)
+                             : recorder.registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
   }
   write_made(guard, jni, object, 0, place);
 }
@@ -85,25 +82,25 @@ void write_constructed(const CallbackGuard& guard, JNIEnv* jni, jobject object) 
 }  // namespace
 
 jlong identify_object(JNIEnv* jni, jobject object, jint is_new) {
-  CallbackGuard guard;
-  if (!guard || guard.session().methods == nullptr || object == nullptr) return 0;
+  ProbeGuard guard;
+  if (!guard || object == nullptr) return 0;
   if (is_new != 0 && traces_allocations(guard)) write_constructed(guard, jni, object);
-  return static_cast<jlong>(guard.session().registry->object_id(jni, object));
+  return static_cast<jlong>(guard.recorder().registry->object_id(jni, object));
 }
 
 // If the constructor's entry was written early, because one of its callees was slow, its receiver is written in a
 // record of its own.
 void object_received(JNIEnv* jni, jobject object, jint number, jint is_new, jlong thread) {
-  CallbackGuard guard;
-  if (!guard || guard.session().methods == nullptr || object == nullptr) return;
-  AgentSession& session = guard.session();
+  ProbeGuard guard;
+  if (!guard || object == nullptr) return;
+  Recorder& recorder = guard.recorder();
   if (is_new != 0 && traces_allocations(guard)) write_constructed(guard, jni, object);
-  OpenCalls::Stack* stack = session.methods->area().open_calls().find(static_cast<std::uint64_t>(thread));
+  OpenCalls::Stack* stack = guard.area().open_calls().find(static_cast<std::uint64_t>(thread));
   if (stack == nullptr || stack->depth > OpenCalls::kFrames) return;
   const std::uint64_t at = stack->find(static_cast<std::uint32_t>(number));
   if (at == 0) return;  // it began before the trace
   OpenCalls::Frame& frame = stack->frames[at - 1];
-  __atomic_store_n(&frame.object, session.registry->object_id(jni, object), __ATOMIC_RELAXED);
+  __atomic_store_n(&frame.object, recorder.registry->object_id(jni, object), __ATOMIC_RELAXED);
   if (!frame.is_written() || frame.object == 0 ||
       chunk_for(guard, jni, 0, static_cast<std::uint64_t>(thread)) == nullptr)
     return;
@@ -115,15 +112,15 @@ void object_received(JNIEnv* jni, jobject object, jint number, jint is_new, jlon
 
 void object_made(JNIEnv* jni, jobject object, jint site, jint number) {
   constexpr jint kFramesOfProbe = 1;
-  CallbackGuard guard;
+  ProbeGuard guard;
   Place place;
   if (!traces_allocations(guard) || object == nullptr || !find_thread(guard, jni, place)) return;
   const auto made = classfile::Site::of(static_cast<std::uint32_t>(site));
-  const auto depth = static_cast<jint>(guard.session().config.stack_depth);
+  const auto depth = static_cast<jint>(guard.recorder().config.stack_depth);
   if (depth == 1) place.site = record::allocation_site(static_cast<std::uint32_t>(number), made.line);
   if (depth > 1) {
-    const CurrentThread thread(guard.session().jvmti, jni);
-    place.stack = guard.session().registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
+    const CurrentThread thread(guard.recorder().jvmti, jni);
+    place.stack = guard.recorder().registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
   }
   write_made(guard, jni, object, made.code, place);
   write_elements(guard, jni, object, made.dimensions, place);

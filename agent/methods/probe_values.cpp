@@ -3,9 +3,8 @@
 #include <atomic>
 
 #include "agent/classfile/class_rewriter.h"
-#include "agent/methods/method_tracer.h"
+#include "agent/methods/probe_guard.h"
 #include "agent/methods/probe_thread.h"
-#include "agent/registry.h"
 
 namespace jtrace::agent {
 
@@ -31,15 +30,15 @@ void read_text(JNIEnv* jni, jstring string, Text& text) {
 }
 
 // Sets `bits` or `text`, depending on the type.
-record::ValueKind describe(AgentSession& session, JNIEnv* jni, jobject object, std::uint64_t& bits, Text& text) {
+record::ValueKind describe(const ProbeGuard& guard, JNIEnv* jni, jobject object, std::uint64_t& bits, Text& text) {
   if (object == nullptr) return record::ValueKind::kNull;
   jclass type = jni->GetObjectClass(object);
-  if (jni->IsSameObject(type, session.string_class)) {
+  if (jni->IsSameObject(type, guard.tracer().string_class())) {
     read_text(jni, static_cast<jstring>(object), text);
     return record::ValueKind::kText;
   }
-  if (!session.registry->class_is_included(jni, type)) return record::ValueKind::kUnknown;
-  bits = session.registry->object_id(jni, object);
+  if (!guard.recorder().registry->class_is_included(jni, type)) return record::ValueKind::kUnknown;
+  bits = guard.recorder().registry->object_id(jni, object);
   return bits != 0 ? record::ValueKind::kObject : record::ValueKind::kUnknown;
 }
 
@@ -48,7 +47,7 @@ std::uint64_t define(const CallbackGuard& guard, std::uint32_t length, std::stri
   static constinit std::atomic<std::uint64_t> texts{1};
   const std::uint64_t id = texts.fetch_add(1, std::memory_order_relaxed);
   Definition definition(id, record::TextFields{.length = length, .text = text});
-  return guard.session().definitions.append(definition) ? id : 0;
+  return guard.recorder().definitions.append(definition) ? id : 0;
 }
 
 // The text of a string is defined before it is used.
@@ -62,13 +61,13 @@ void write(const CallbackGuard& guard, record::ValueRecord& made, std::uint32_t 
 
 // The values of the calling thread; nullptr if it has none and gets none. Probes release a virtual thread's values when
 // it has no open call; a platform thread's are released when it ends.
-OpenCalls::Stack* stack_of(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread) {
-  AgentSession& session = guard.session();
-  if (OpenCalls::Stack* stack = session.methods->area().open_calls().find(thread)) return stack;
-  const CurrentThread current(session.jvmti, jni);
-  if (thread == 0 || session.threads.is_own(thread) || current.get() == nullptr) return nullptr;
-  if (!session.threads.is_virtual(jni, current.get())) guard.producer().probed_as = thread;
-  return session.methods->open_calls_of(thread);
+OpenCalls::Stack* stack_of(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread) {
+  Recorder& recorder = guard.recorder();
+  if (OpenCalls::Stack* stack = guard.area().open_calls().find(thread)) return stack;
+  const CurrentThread current(recorder.jvmti, jni);
+  if (thread == 0 || recorder.threads.is_own(thread) || current.get() == nullptr) return nullptr;
+  if (!recorder.threads.is_virtual(jni, current.get())) guard.producer().probed_as = thread;
+  return guard.tracer().open_calls_of(thread);
 }
 
 // Arguments arrive before their call is pushed, results before it is popped.
@@ -94,12 +93,12 @@ void keep(OpenCalls::Stack& stack, const record::ValueRecord& made, const Text& 
 }  // namespace
 
 void write_value(JNIEnv* jni, const ProbeValue& value) {
-  CallbackGuard guard;
-  if (!guard || guard.session().methods == nullptr) return;
-  AgentSession& session = guard.session();
+  ProbeGuard guard;
+  if (!guard) return;
+  Recorder& recorder = guard.recorder();
   LocalFrame frame(jni, 8);
-  const std::uint64_t thread = current_thread(session, jni);
-  const bool waits = session.config.slower_than != 0;
+  const std::uint64_t thread = current_thread(recorder, jni);
+  const bool waits = recorder.config.slower_than != 0;
   OpenCalls::Stack* stack = waits ? stack_of(guard, jni, thread) : nullptr;
   if (waits ? stack == nullptr : chunk_for(guard, jni, 0, thread) == nullptr) return;
   Text text;
@@ -107,7 +106,7 @@ void write_value(JNIEnv* jni, const ProbeValue& value) {
   made.header.number = static_cast<std::uint32_t>(value.number);
   made.header.flags = static_cast<std::uint16_t>(value.position);
   made.bits = value.bits;
-  made.kind = value.is_object ? describe(session, jni, value.object, made.bits, text) : record::ValueKind::kPrimitive;
+  made.kind = value.is_object ? describe(guard, jni, value.object, made.bits, text) : record::ValueKind::kPrimitive;
   if (waits) keep(*stack, made, text);
   else write(guard, made, text.length, text.view());
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "agent/agent_session.h"
+#include "agent/callback_guard.h"
 #include "agent/methods/open_calls.h"
 
 namespace jtrace::agent {

@@ -2,18 +2,16 @@
 
 #include <bit>
 
-#include "agent/agent_session.h"
 #include "agent/boot_class.h"
 #include "agent/classfile/probe_methods.h"
 #include "agent/methods/left_constructors.h"
-#include "agent/methods/method_tracer.h"
 #include "agent/methods/probe_area.h"
 #include "agent/methods/probe_exceptions.h"
+#include "agent/methods/probe_guard.h"
 #include "agent/methods/probe_objects.h"
 #include "agent/methods/probe_thread.h"
 #include "agent/methods/probe_values.h"
 #include "agent/native_methods.h"
-#include "agent/registry.h"
 #include "base/clock.h"
 
 namespace jtrace::agent {
@@ -21,7 +19,7 @@ namespace {
 
 // Called when a probe has no chunk for its thread, or no room in it. Returns the header of a chunk; 0: do not write.
 jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
-  CallbackGuard guard;
+  ProbeGuard guard;
   if (!guard || carrier == 0) return 0;
   const auto owner = static_cast<std::uint64_t>(carrier);
   record::ChunkHeader* chunk = chunk_for(guard, jni, owner, static_cast<std::uint64_t>(current));
@@ -29,17 +27,17 @@ jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
   if (write_constructor(guard, jni, static_cast<std::uint64_t>(current)))
     chunk = chunk_for(guard, jni, owner, static_cast<std::uint64_t>(current));
   if (chunk == nullptr) return 0;
-  ProbeArea& area = guard.session().methods->area();
+  ProbeArea& area = guard.area();
   const auto address = reinterpret_cast<std::uint64_t>(chunk);
   area.entry(owner).store(address - area.base(), std::memory_order_relaxed);
   return static_cast<jlong>(address);
 }
 
-void write_late_entry(const CallbackGuard& guard, const OpenCalls::Frame& frame) {
+void write_late_entry(const ProbeGuard& guard, const OpenCalls::Frame& frame) {
   const auto fill = [&](auto& entry) {
     entry.header.number = frame.number();
     entry.start = frame.start;
-    if (guard.session().config.has_flag(record::kCpuTime)) entry.cpu_time = frame.cpu_time;
+    if (guard.recorder().config.has_flag(record::kCpuTime)) entry.cpu_time = frame.cpu_time;
   };
   if (frame.object == 0) {
     record::LateEntryRecord entry{};
@@ -55,18 +53,18 @@ void write_late_entry(const CallbackGuard& guard, const OpenCalls::Frame& frame)
 // --slower-than: ends the innermost open call of the method, and the calls it made that ended without a probe
 // (constructors left by an exception before super() returned). If the call took long, the entries of all open calls are
 // written first.
-void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std::uint32_t method,
+void end_call(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, std::uint32_t method,
               record::RecordKind kind) {
-  AgentSession& session = guard.session();
-  OpenCalls& calls = session.methods->area().open_calls();
+  Recorder& recorder = guard.recorder();
+  OpenCalls& calls = guard.area().open_calls();
   OpenCalls::Stack* stack = calls.find(thread);
   if (stack == nullptr) return;
   const std::uint64_t at = stack->find(method);
   if (at == 0) return;  // it began before the trace
   const OpenCalls::Frame& mine = stack->frames[at - 1];
-  const std::uint64_t now = session.config.has_flag(record::kPreciseTime)
+  const std::uint64_t now = recorder.config.has_flag(record::kPreciseTime)
                                 ? monotonic_ns()
-                                : session.writer.pool.header().coarse_clock.load(std::memory_order_acquire);
+                                : recorder.writer.pool.header().coarse_clock.load(std::memory_order_acquire);
   const bool is_slow = mine.is_written() || now - mine.start >= calls.slower_than();
   if (is_slow && chunk_for(guard, jni, 0, thread) != nullptr) {
     drop_left_constructors(guard, jni, thread, *stack);
@@ -84,48 +82,45 @@ void end_call(const CallbackGuard& guard, JNIEnv* jni, std::uint64_t thread, std
 }
 
 void ended(JNIEnv* jni, jint number, jint kind) {
-  CallbackGuard guard;
-  if (!guard || guard.session().methods == nullptr) return;
-  end_call(guard, jni, current_thread(guard.session(), jni), static_cast<std::uint32_t>(number),
+  ProbeGuard guard;
+  if (!guard) return;
+  end_call(guard, jni, current_thread(guard.recorder(), jni), static_cast<std::uint32_t>(number),
            static_cast<record::RecordKind>(kind));
 }
 
 // A call begins in a thread that has no stack, or whose stack is full. Returns a stack with room for the call; 0: none.
 jlong opened(JNIEnv* jni, jlong carrier, jlong thread) {
-  CallbackGuard guard;
+  ProbeGuard guard;
   const auto id = static_cast<std::uint64_t>(thread);
-  if (!guard || thread == 0 || guard.session().methods == nullptr || guard.session().threads.is_own(id)) return 0;
-  if (OpenCalls::Stack* full = guard.session().methods->area().open_calls().find(id); full != nullptr)
+  if (!guard || thread == 0 || guard.recorder().threads.is_own(id)) return 0;
+  if (OpenCalls::Stack* full = guard.area().open_calls().find(id); full != nullptr)
     return make_room(guard, jni, id, *full) ? reinterpret_cast<jlong>(full) : 0;
   if (carrier == thread) guard.producer().probed_as = id;
-  return reinterpret_cast<jlong>(guard.session().methods->open_calls_of(id));
+  return reinterpret_cast<jlong>(guard.tracer().open_calls_of(id));
 }
 
 void idle(jlong thread) {
-  CallbackGuard guard;
-  if (guard && guard.session().methods != nullptr)
-    guard.session().methods->area().open_calls().release(static_cast<std::uint64_t>(thread));
+  ProbeGuard guard;
+  if (guard) guard.area().open_calls().release(static_cast<std::uint64_t>(thread));
 }
 
 // Where an exception leaves a frame, its call ends too.
 void exception(JNIEnv* jni, jobject thrown, ExceptionPlace place, jint line, jint number) {
-  CallbackGuard guard;
+  ProbeGuard guard;
   if (!guard) return;
-  AgentSession& session = guard.session();
+  Recorder& recorder = guard.recorder();
   LocalFrame frame(jni, 32);
-  const std::uint64_t current = current_thread(session, jni);
+  const std::uint64_t current = current_thread(recorder, jni);
   if (chunk_for(guard, jni, 0, current) == nullptr) return;
   const auto method = static_cast<std::uint32_t>(number);
   const std::uint64_t event = place == ExceptionPlace::kHandler ? record::kCatchEvent : record::kThrowEvent;
-  if ((session.granted_events & event) != 0)
-    write_exception(guard, jni, thrown, place, method, static_cast<std::uint32_t>(line));
+  if (recorder.traces(event)) write_exception(guard, jni, thrown, place, method, static_cast<std::uint32_t>(line));
   if (place != ExceptionPlace::kLeaves) return;
-  if ((session.granted_events & record::kMethodEvent) == 0) {
-    if ((session.granted_events & record::kCallEvent) != 0)
-      write_exit(guard, jni, method, record::RecordKind::kFrameEnd);
+  if (!recorder.traces(record::kMethodEvent)) {
+    if (recorder.traces(record::kCallEvent)) write_exit(guard, jni, method, record::RecordKind::kFrameEnd);
     return;
   }
-  if (session.config.slower_than != 0) {
+  if (recorder.config.slower_than != 0) {
     end_call(guard, jni, current, method, record::RecordKind::kMethodUnwind);
   } else {
     write_exit(guard, jni, method, record::RecordKind::kMethodUnwind);
@@ -142,10 +137,10 @@ void caught(JNIEnv* jni, jobject object, jint line, jint number) {
 
 // A call of a thread without counters of its own was counted in the shared block.
 void uncounted(jlong carrier) {
-  CallbackGuard guard(CallbackGuard::kLifecycle);
-  if (!guard || carrier == 0 || guard.session().methods == nullptr) return;
+  ProbeGuard guard(CallbackGuard::kLifecycle);
+  if (!guard || carrier == 0) return;
   guard.producer().probed_as = static_cast<std::uint64_t>(carrier);
-  guard.session().methods->area().counts().claim(guard.producer().probed_as);
+  guard.area().counts().claim(guard.producer().probed_as);
 }
 
 constexpr ProbeNatives kNatives = {slow,  thrown, unwound,     caught,          uncounted,       opened,

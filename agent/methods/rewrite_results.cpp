@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "agent/agent_session.h"
+#include "agent/definition_stream.h"
 #include "trace/option_keys.h"
 
 namespace jtrace::agent {
@@ -54,7 +54,7 @@ void RewriteResults::note(std::string_view klass, std::string_view method, std::
       snprintf(text, sizeof text, "%.*s%s%.*s: %.*s", static_cast<int>(std::min<std::size_t>(klass.size(), 400)),
                klass.data(), method.empty() ? "" : ".", static_cast<int>(method.size()), method.data(),
                static_cast<int>(why.size()), why.data());
-  session_.write_option(
+  definitions_.append_option(
       trace::kUnrewrittenKey,
       std::string_view(text, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof text - 1)));
 }

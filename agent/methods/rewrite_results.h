@@ -14,11 +14,12 @@
 
 namespace jtrace::agent {
 
-class AgentSession;
+class DefinitionStream;
 
 class RewriteResults {
  public:
-  explicit RewriteResults(AgentSession& session) : session_(session) {}
+  // `definitions`: where notes go.
+  explicit RewriteResults(DefinitionStream& definitions) : definitions_(definitions) {}
   RewriteResults(const RewriteResults&) = delete;
   RewriteResults& operator=(const RewriteResults&) = delete;
 
@@ -43,7 +44,7 @@ class RewriteResults {
   std::uint32_t skipped() const { return skipped_.load(); }
 
  private:
-  AgentSession& session_;
+  DefinitionStream& definitions_;
   std::atomic<std::uint32_t> classes_{0}, methods_{0}, reduced_{0}, skipped_{0}, refused_{0}, unreadable_{0};
   std::atomic<std::uint32_t> native_{0}, abstract_{0}, unseen_news_{0}, unseen_calls_{0};
   std::atomic<std::uint32_t> notes_{0};

@@ -4,11 +4,10 @@
 
 #include <utility>
 
-#include "agent/agent_session.h"
 #include "agent/boot_class.h"
+#include "agent/callback_guard.h"
 #include "agent/classfile/probe_methods.h"
 #include "agent/native_methods.h"
-#include "agent/registry.h"
 #include "agent/waits/sleep_native.h"
 #include "agent/waits/wait_class.h"
 #include "agent/waits/wait_redirect.h"
@@ -43,7 +42,7 @@ struct WaitToken {
     constexpr std::uint64_t kObjects = (std::uint64_t{1} << kParkShift) - 1;
     return {bits >> kSessionShift, (bits >> kParkShift & 1) != 0, bits & kObjects};
   }
-  static std::uint64_t session_of(const AgentSession& session) { return session.writer.generation % 0x7fff + 1ull; }
+  static std::uint64_t session_of(const Recorder& recorder) { return recorder.writer.generation % 0x7fff + 1ull; }
 
   static constexpr int kParkShift = 47;
   static constexpr int kSessionShift = 48;
@@ -66,38 +65,38 @@ std::uint64_t timeout_of(WaitMode mode, jlong time) {
 
 // A thread begins to wait. Returns the token of the wait; 0: the wait is not recorded.
 std::uint64_t begin_wait(const CallbackGuard& guard, JNIEnv* jni, jthread thread, WaitMode mode, jlong time) {
-  AgentSession& session = guard.session();
-  if (session.threads.is_own(session.threads.id_of(jni, thread))) return 0;
+  Recorder& recorder = guard.recorder();
+  if (recorder.threads.is_own(recorder.threads.id_of(jni, thread))) return 0;
   record::MonitorRecord made{};
-  made.thread = session.threads.defined(jni, thread);
+  made.thread = recorder.threads.defined(jni, thread);
   const bool is_park = mode != kSleepNanos;
   made.header.flags = is_park ? record::kPark : record::kSleep;
   made.argument = timeout_of(mode, time);
-  const bool defined = !is_park || session.waits->blocker_of(jni, thread, made.object, made.owner);
+  const bool defined = !is_park || recorder.waits->blocker_of(jni, thread, made.object, made.owner);
   if (made.thread == 0 || !defined) {
-    session.count_dropped(1);
+    recorder.writer.count_dropped(1);
     return 0;
   }
   guard.write(made, record::RecordKind::kMonWait);
-  return WaitToken{WaitToken::session_of(session), is_park, made.object}.bits();
+  return WaitToken{WaitToken::session_of(recorder), is_park, made.object}.bits();
 }
 
 // The calling platform thread begins to sleep.
 OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
   CallbackGuard guard;
   if (!guard || nanos < 0) return {};
-  AgentSession& session = guard.session();
-  if (session.waits == nullptr || !session.waits->sleeps()) return {};
+  Recorder& recorder = guard.recorder();
+  if (recorder.waits == nullptr || !recorder.waits->sleeps()) return {};
   LocalFrame frame(jni, 8);
-  const CurrentThread thread(session.jvmti, jni);
+  const CurrentThread thread(recorder.jvmti, jni);
   if (thread.get() == nullptr) return {};
   const std::uint64_t token = begin_wait(guard, jni, thread.get(), kSleepNanos, nanos);
-  return {token, session.threads.id_of(jni, thread.get())};
+  return {token, recorder.threads.id_of(jni, thread.get())};
 }
 
 void end_wait(const CallbackGuard& guard, const OpenWait& wait) {
   const WaitToken token = WaitToken::of(wait.token);
-  if (token.session != WaitToken::session_of(guard.session())) return;
+  if (token.session != WaitToken::session_of(guard.recorder())) return;
   record::MonitorRecord made{};
   made.header.flags = token.is_park ? record::kPark : record::kSleep;
   made.thread = wait.thread;
@@ -131,7 +130,7 @@ constinit WaitArea g_area;
 
 jlong before(JNIEnv* jni, jthread thread, jint mode, jlong time) {
   CallbackGuard guard;
-  if (!guard || guard.session().waits == nullptr || thread == nullptr) return 0;
+  if (!guard || guard.recorder().waits == nullptr || thread == nullptr) return 0;
   LocalFrame frame(jni, 8);
   return static_cast<jlong>(begin_wait(guard, jni, thread, static_cast<WaitMode>(mode), time));
 }
@@ -140,18 +139,18 @@ void after(JNIEnv* jni, jthread thread, jlong token) {
   if (token == 0) return;
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (!guard || thread == nullptr) return;
-  const auto id = guard.session().threads.id_of(jni, thread);
+  const auto id = guard.recorder().threads.id_of(jni, thread);
   end_wait(guard, {static_cast<std::uint64_t>(token), id});
 }
 
 // A platform thread is in one park at a time, and an exception never ends a park.
 void parking(JNIEnv* jni, jthread thread, jint mode, jlong time) {
   CallbackGuard guard;
-  if (!guard || guard.session().waits == nullptr || thread == nullptr) return;
+  if (!guard || guard.recorder().waits == nullptr || thread == nullptr) return;
   LocalFrame frame(jni, 8);
   Producer& producer = guard.producer();
   producer.park_token = begin_wait(guard, jni, thread, static_cast<WaitMode>(mode), time);
-  producer.park_thread = guard.session().threads.id_of(jni, thread);
+  producer.park_thread = guard.recorder().threads.id_of(jni, thread);
 }
 
 void parked() {
@@ -163,7 +162,7 @@ void parked() {
 
 bool bind_natives(JNIEnv* jni, bool ours) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
-  return guard && bind_sleep_native(jni, guard.session().threads.thread_class(), ours ? &kObserver : nullptr);
+  return guard && bind_sleep_native(jni, guard.recorder().threads.thread_class(), ours ? &kObserver : nullptr);
 }
 
 constexpr WaitNatives kNatives = {before, after, parking, parked, bind_natives};

@@ -1,0 +1,18 @@
+// ProbeGuard: how the natives of the probe class reach the trace. False also if the trace has no probes.
+#pragma once
+
+#include "agent/callback_guard.h"
+#include "agent/methods/method_tracer.h"
+
+namespace jtrace::agent {
+
+class ProbeGuard : public CallbackGuard {
+ public:
+  using CallbackGuard::CallbackGuard;
+
+  explicit operator bool() const { return CallbackGuard::operator bool() && recorder().methods != nullptr; }
+  MethodTracer& tracer() const { return *recorder().methods; }
+  ProbeArea& area() const { return tracer().area(); }
+};
+
+}  // namespace jtrace::agent
