@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/temporary_file.h"
 #include "base/time_text.h"
 #include "cli/overwriting.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
-#include "cli/temporary_file.h"
 #include "cli/trace_input.h"
 #include "session/attach_trace.h"
 #include "session/left_pools.h"

@@ -1,8 +1,8 @@
 // Views and verdicts out of a bundle of jtrace diagnose (diagnose/bundle.h).
 #pragma once
 
+#include "base/temporary_file.h"
 #include "cli/inspect_common.h"
-#include "cli/temporary_file.h"
 
 namespace jtrace::cli {
 

@@ -3,10 +3,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/temporary_file.h"
 #include "cli/commands.h"
 #include "cli/overwriting.h"
 #include "cli/recording_input.h"
-#include "cli/temporary_file.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/format_writer.h"

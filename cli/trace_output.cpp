@@ -2,8 +2,7 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-
+#include "base/temporary_file.h"
 #include "trace/file_sink.h"
 #include "trace/io/compress_sink.h"
 
@@ -26,10 +25,7 @@ Result<> write_output(const std::string& path, std::string_view text) {
 }
 
 std::string folder_of_output(const std::string& path) {
-  if (path == "-") {
-    const char* folder = std::getenv("TMPDIR");
-    return folder != nullptr && *folder != '\0' ? folder : "/tmp";
-  }
+  if (path == "-") return temporary_folder();
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);

@@ -106,6 +106,53 @@ Result<std::vector<AgentParts>> order_parts(std::vector<TracePart> parts, bool o
   return agents;
 }
 
+namespace {
+
+// Only the head of each is read.
+Result<std::vector<TracePart>> heads_of(const std::vector<std::string>& names, const OpenPart& open) {
+  std::vector<TracePart> heads;
+  for (const std::string& name : names) {
+    if (name == "-") {
+      heads.push_back({.name = name, .agent = {}, .trace = {}, .continues = {}});
+      continue;
+    }
+    JTRACE_ASSIGN_OR_RETURN(const auto source, open(name));
+    JTRACE_ASSIGN_OR_RETURN(auto head, read_part_head(*source, name));
+    heads.push_back(std::move(head));
+  }
+  return heads;
+}
+
+tl::unexpected<Error> not_one_trace(const std::vector<AgentParts>& agents) {
+  const auto name = [](const AgentParts& agent) { return agent.traces.front().front().name; };
+  return fail(ErrorCategory::kUsage, name(agents[0]) + " and " + name(agents[1]) + " are not parts of one trace",
+              "jtrace merge makes one document of several traces");
+}
+
+}  // namespace
+
+Result<AgentParts> read_one_agent(const std::vector<std::string>& names, const OpenPart& open) {
+  JTRACE_ASSIGN_OR_RETURN(auto heads, heads_of(names, open));
+  JTRACE_ASSIGN_OR_RETURN(auto agents, order_parts(std::move(heads), false));
+  if (agents.size() != 1) return not_one_trace(agents);
+  return std::move(agents.front());
+}
+
+Result<std::vector<std::vector<std::string>>> group_parts(const std::vector<std::string>& names, const OpenPart& open) {
+  JTRACE_ASSIGN_OR_RETURN(auto heads, heads_of(names, open));
+  JTRACE_ASSIGN_OR_RETURN(const auto agents, order_parts(std::move(heads), true));
+  std::vector<std::vector<std::string>> groups;
+  for (const AgentParts& agent : agents) {
+    if (agent.is_rotated()) groups.emplace_back();
+    for (const auto& trace : agent.traces)
+      for (const TracePart& part : trace) {
+        if (!agent.is_rotated()) groups.emplace_back();
+        groups.back().push_back(part.name);
+      }
+  }
+  return groups;
+}
+
 Result<ReadSummary> PartsSource::read(EventSink& sink) {
   PartJoiner joiner(sink);
   ReadSummary all;

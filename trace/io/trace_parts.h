@@ -40,18 +40,25 @@ struct AgentParts {
 // count as given twice.
 Result<std::vector<AgentParts>> order_parts(std::vector<TracePart> parts, bool overlaps);
 
+using OpenPart = std::function<Result<std::unique_ptr<EventSource>>(const std::string& name)>;
+// The order of inputs that must be of one agent, by their heads. "-", which cannot be read twice, is alone. kUsage:
+// they are of several.
+Result<AgentParts> read_one_agent(const std::vector<std::string>& names, const OpenPart& open);
+// The same for any number of agents: the parts of each rotated trace are one item of the result, other inputs are items
+// of their own.
+Result<std::vector<std::vector<std::string>>> group_parts(const std::vector<std::string>& names, const OpenPart& open);
+
 class PartsSource final : public EventSource {
  public:
-  using Open = std::function<Result<std::unique_ptr<EventSource>>(const std::string& name)>;
   // `on_part`: called with the name of each part before it is read.
-  PartsSource(AgentParts parts, Open open, std::function<void(const std::string&)> on_part = {})
+  PartsSource(AgentParts parts, OpenPart open, std::function<void(const std::string&)> on_part = {})
       : parts_(std::move(parts)), open_(std::move(open)), on_part_(std::move(on_part)) {}
   Result<ReadSummary> read(EventSink& sink) override;
   Position position() const override { return current_ ? current_->position() : Position(); }
 
  private:
   AgentParts parts_;
-  Open open_;
+  OpenPart open_;
   std::function<void(const std::string&)> on_part_;
   std::unique_ptr<EventSource> current_;
 };

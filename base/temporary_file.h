@@ -7,11 +7,14 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-namespace jtrace::cli {
+namespace jtrace {
+
+// TMPDIR, otherwise /tmp.
+std::string temporary_folder();
 
 class TemporaryFile {
  public:
-  // In TMPDIR, otherwise /tmp: "jtrace-PURPOSE.XXXXXX/NAME". The file itself is not made.
+  // In temporary_folder(): "jtrace-PURPOSE.XXXXXX/NAME". The file itself is not made.
   static Result<TemporaryFile> make(const std::string& purpose, const std::string& name);
   TemporaryFile(TemporaryFile&& other) noexcept;
   TemporaryFile& operator=(TemporaryFile&&) = delete;
@@ -27,4 +30,4 @@ class TemporaryFile {
   UniqueFd in_use_;  // of the folder
 };
 
-}  // namespace jtrace::cli
+}  // namespace jtrace

@@ -1,4 +1,4 @@
-#include "cli/temporary_file.h"
+#include "base/temporary_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,12 +8,16 @@
 
 #include "base/file.h"
 #include "base/leftovers.h"
-#include "cli/trace_output.h"
 
-namespace jtrace::cli {
+namespace jtrace {
+
+std::string temporary_folder() {
+  const char* folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
 
 Result<TemporaryFile> TemporaryFile::make(const std::string& purpose, const std::string& name) {
-  const std::string parent = folder_of_output("-"), prefix = "jtrace-" + purpose + ".";
+  const std::string parent = temporary_folder(), prefix = "jtrace-" + purpose + ".";
   std::string folder = parent + "/" + prefix + "XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return fail(system_error("cannot create a folder", folder));
   JTRACE_ASSIGN_OR_RETURN(UniqueFd in_use, open_file(folder, O_RDONLY | O_DIRECTORY));
@@ -33,4 +37,4 @@ TemporaryFile::~TemporaryFile() {
   ::rmdir(folder_.c_str());
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace
