@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "cli/view_run.h"
 #include "diagnose/bundle_diff.h"
 #include "trace/file_sink.h"
 

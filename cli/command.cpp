@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/completion.h"
 #include "cli/one_of.h"
+#include "cli/option_tables.h"
 #include "cli/units.h"
 #include "cli/version.h"
 

@@ -8,6 +8,7 @@
 #include "cli/overwriting.h"
 #include "cli/units.h"
 #include "cli/view_options.h"
+#include "cli/view_run.h"
 #include "coreinspect/tools/graph_views.h"
 #include "coreinspect/tools/heap_diff_view.h"
 

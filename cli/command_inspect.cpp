@@ -5,6 +5,7 @@
 #include "cli/inspect_common.h"
 #include "cli/units.h"
 #include "cli/view_options.h"
+#include "cli/view_run.h"
 #include "cli/word_scopes.h"
 
 namespace jtrace::cli {

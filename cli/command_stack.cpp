@@ -2,6 +2,7 @@
 // milliseconds.
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
+#include "cli/view_run.h"
 
 namespace jtrace::cli {
 namespace {

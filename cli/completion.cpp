@@ -5,79 +5,14 @@
 #include <memory>
 
 #include "base/strings.h"
+#include "cli/option_tables.h"
+#include "cli/shell_code.h"
 #include "cli/units.h"
 #include "cli/word_scopes.h"
 #include "target/jvm_discovery.h"
 
 namespace jtrace::cli {
 namespace {
-
-// The code for bash, zsh and fish; NAME stands for the program.
-constexpr std::string_view kBash = R"(# Completion of NAME for bash: source <(NAME completion bash)
-_NAME() {
-  local word rest
-  COMPREPLY=()
-  while IFS=$'\t' read -r word rest; do
-    if [ "$word" = :files ]; then
-      compopt -o filenames 2>/dev/null
-      mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$2")
-    else
-      COMPREPLY+=("$word")
-    fi
-  done < <("$1" __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-}
-complete -F _NAME NAME
-)";
-constexpr std::string_view kZsh = R"(#compdef NAME
-# Completion of NAME for zsh: source <(NAME completion zsh)
-_NAME() {
-  local line word
-  local -a candidates
-  for line in "${(@f)$(${words[1]} __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-    [[ -n $line ]] || continue
-    word=${line%%$'\t'*}
-    if [[ $word == :files ]]; then _files
-    elif [[ $line == *$'\t'* ]]; then candidates+=("${word//:/\\:}:${line#*$'\t'}")
-    else candidates+=("${word//:/\\:}")
-    fi
-  done
-  (( ${#candidates} )) && _describe NAME candidates
-}
-if [[ $funcstack[1] == _NAME ]]; then _NAME "$@"; else compdef _NAME NAME; fi
-)";
-constexpr std::string_view kFish = R"(# Completion of NAME for fish: NAME completion fish | source
-function __NAME_complete
-  set -l words (commandline -opc) (commandline -ct)
-  for line in ($words[1] __complete -- $words[2..-1] 2>/dev/null)
-    if test "$line" = :files
-      __fish_complete_path (commandline -ct)
-    else
-      echo $line
-    end
-  end
-end
-complete -c NAME -f -a '(__NAME_complete)'
-)";
-
-std::string adaptor(std::string_view text, std::string_view program) {
-  std::string out;
-  constexpr std::string_view kName = "NAME";
-  for (std::size_t at = 0; at < text.size();) {
-    const bool found = text.substr(at, kName.size()) == kName;
-    if (found) out += program;
-    else out += text[at];
-    at += found ? kName.size() : 1;
-  }
-  return out;
-}
-
-// Text of a target is printed on a terminal, and fields are separated by tabs.
-std::string one_field(std::string_view text) {
-  std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return out;
-}
 
 class Candidates {
  public:
@@ -150,8 +85,6 @@ const CLI::Option* option_named(const CLI::App& app, std::string_view word) {
   return nullptr;
 }
 
-bool takes_value(const CLI::Option* option) { return option != nullptr && option->get_type_size_max() > 0; }
-
 // The positional argument for word number `index`; the last one if it takes several words.
 const CLI::Option* positional_at(const CLI::App& app, std::size_t index) {
   const CLI::Option* last = nullptr;
@@ -161,13 +94,6 @@ const CLI::Option* positional_at(const CLI::App& app, std::size_t index) {
       if (index-- == 0) return option;
     }
   return last != nullptr && last->get_items_expected_max() > 1 ? last : nullptr;
-}
-
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  std::vector<const CLI::App*> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!command->get_group().empty()) commands.push_back(command);
-  return commands;
 }
 
 void complete_command(Candidates& candidates, const CLI::App& command, const std::vector<std::string>& words) {
@@ -186,35 +112,6 @@ void complete_command(Candidates& candidates, const CLI::App& command, const std
   else if (positional != nullptr) add_value(candidates, *positional, positional->get_name(true));
 }
 
-std::string option_line(const CLI::App& command, const CLI::Option& option, const std::string& name) {
-  const WordScopes* scopes = word_scopes_of(command);
-  const auto* scope = scopes != nullptr ? scopes->scope_of(option) : nullptr;
-  std::string line = scope != nullptr ? "word-option" : "option";
-  for (const std::string& field :
-       {name, option.get_name(false, true), takes_value(&option) ? option.get_type_name() : std::string(),
-        one_field(option.get_description())})
-    line += '\t' + field;
-  if (scope != nullptr)
-    for (const std::string& word : scope->words) line += (&word == &scope->words.front() ? '\t' : ',') + word;
-  return line;
-}
-
-std::string lines_of(const CLI::App& command, const std::string& name) {
-  std::string out;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group().empty()) continue;
-    const std::string about = one_field(option->get_description());
-    if (option->get_positional())
-      out += "positional\t" + name + '\t' + option->get_name(true) + '\t' +
-             (option->get_required() ? "required" : "optional") + '\t' + about + '\n';
-    else out += option_line(command, *option, name) + '\n';
-  }
-  const std::string footer = command.get_footer();
-  if (!footer.empty())
-    for (std::string_view line : split(footer, '\n')) out += "footer\t" + name + '\t' + one_field(line) + '\n';
-  return out;
-}
-
 }  // namespace
 
 void add_completion_command(CLI::App& app, ExitStatus& status) {
@@ -224,8 +121,7 @@ void add_completion_command(CLI::App& app, ExitStatus& status) {
   command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->footer("Example: source <(" + app.get_name() + " completion bash)");
   command->callback([&app, shell, &status] {
-    const std::string_view text = *shell == "bash" ? kBash : *shell == "zsh" ? kZsh : kFish;
-    std::fputs(adaptor(text, app.get_name()).c_str(), stdout);
+    std::fputs(shell_code(*shell, app.get_name()).c_str(), stdout);
     status = ExitStatus::kOk;
   });
 }
@@ -246,14 +142,6 @@ std::string completions(const CLI::App& app, std::vector<std::string> words) {
                                   [&](const CLI::App* command) { return command->get_name() == words.front(); });
   if (named != commands.end()) complete_command(candidates, **named, words);
   return candidates.text();
-}
-
-std::string option_tables(const CLI::App& app) {
-  std::string out = "command\t\t" + one_field(app.get_description()) + '\n' + lines_of(app, "");
-  for (const CLI::App* command : commands_of(app))
-    out += "command\t" + command->get_name() + '\t' + one_field(command->get_description()) + '\n' +
-           lines_of(*command, command->get_name());
-  return out;
 }
 
 }  // namespace jtrace::cli

@@ -1,5 +1,4 @@
-// Completion of command lines, and the program's tables for its man pages. Both are made from the CLI11 application, as
-// --help is. Threads: one.
+// Completion of command lines, made from the CLI11 application, as --help is. Threads: one.
 #pragma once
 
 #include <string>
@@ -16,10 +15,5 @@ void add_completion_command(CLI::App& app, ExitStatus& status);
 // short description. The line ":files" stands for names of files. If a JVM may come, the JVMs of this machine are
 // candidates.
 std::string completions(const CLI::App& app, std::vector<std::string> words);
-
-// One line each, fields separated by tabs: "command NAME DESCRIPTION", "option COMMAND NAMES VALUE DESCRIPTION",
-// "word-option COMMAND NAMES VALUE DESCRIPTION WORD,WORD...": an option that only some words have (word_scopes.h),
-// "positional COMMAND NAME required|optional DESCRIPTION", "footer COMMAND LINE". COMMAND is "" for the program itself.
-std::string option_tables(const CLI::App& app);
 
 }  // namespace jtrace::cli

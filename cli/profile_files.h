@@ -20,7 +20,7 @@ class ProfileFiles {
   static Result<std::unique_ptr<ProfileFiles>> open(coreinspect::Inspection& inspection, ProfilePlan plan,
                                                     Rotation rotation, sampling::ProfileHead head);
 
-  ProfileOutput& output() { return *output_; }
+  sampling::ProfileOutput& output() { return *output_; }
   // Whether it is time for the next file.
   bool is_due() const;
   // Ends the file, begins the next, and removes those that are too old. `lost`: samples since the beginning of the
@@ -40,7 +40,7 @@ class ProfileFiles {
   const ProfilePlan plan_;
   const Rotation rotation_;
   sampling::ProfileHead head_;
-  std::unique_ptr<ProfileOutput> output_;
+  std::unique_ptr<sampling::ProfileOutput> output_;
   std::uint64_t began_ = 0, lost_before_ = 0;  // CLOCK_MONOTONIC, ns
 };
 

@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
+#include "cli/view_run.h"
 #include "coreinspect/tools/hprof_redactor.h"
 
 namespace jtrace::cli {

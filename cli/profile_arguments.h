@@ -1,0 +1,33 @@
+// The options of `jtrace profile`, and which of them go together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/profile_files.h"
+#include "sampling/sampler.h"
+
+namespace jtrace::cli {
+
+struct ProfileArguments {
+  std::vector<std::string> targets;
+  InspectArguments inspect;
+  double hz = 0, max_share = 2;
+  std::string duration;  // "": until Ctrl-C
+  std::string least;     // "": 1 ms
+  std::string rotate, keep;
+  std::uint64_t stack_bytes = sampling::kStackBytes;
+  bool wall = false, cpu = false, off_cpu = false, ptrace = false, no_fallback = false;
+};
+
+// --wall or --off-cpu.
+bool takes_waits(const ProfileArguments& arguments);
+// "cpu", "wall" or "off-cpu".
+const char* kind_of(const ProfileArguments& arguments);
+// --rotate, --keep.
+Rotation rotation_of(const ProfileArguments& arguments);
+// Options that exclude each other, or `format`: kUsage.
+Result<> check_profile(const ProfileArguments& arguments, const std::string& format);
+void add_profile_options(CLI::App& command, ProfileArguments& arguments);
+
+}  // namespace jtrace::cli

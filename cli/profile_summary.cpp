@@ -1,0 +1,102 @@
+#include "cli/profile_summary.h"
+
+#include <chrono>
+#include <cstdio>
+
+#include "base/joined.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace jtrace::cli {
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+std::string how_sampled(bool several, const sampling::SamplerOptions& options, const sampling::PerfEvents& events) {
+  std::string how;
+  if (options.events.ticks) how = number_text(options.events.hz) + " samples a second of CPU time";
+  if (options.events.switches) {
+    how += how.empty() ? "" : " and ";
+    how += "waits of " + number_text(static_cast<double>(options.least.count()) / 1e6) + " ms and more, in ns";
+  }
+  return how + ", " + events.description() + (several ? ", several JVMs" : "");
+}
+
+namespace {
+
+std::string share(std::uint64_t part, std::uint64_t all) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%",
+                all == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(all));
+  return text;
+}
+
+std::string text_of(const char* format, double value) {
+  char text[120];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+double millis(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; }
+
+void report_waits(const sampling::SamplerSummary& summary, const sampling::SamplerOptions& options) {
+  if (summary.brief > 0)
+    log_info(counted(summary.brief, "wait") + " " + was_were(summary.brief) + " shorter than " +
+             number_text(millis(options.least)) +
+             " ms (--min): " + text_of("%.1f ms in all, not shown", millis(summary.brief_time)));
+  if (summary.stacks.missing() > 0)
+    log_info(std::to_string(summary.stacks.missing()) +
+             " waits have no stack: they began before the recording, or the copy was lost or not allowed");
+  if (summary.broken > 0)
+    log_info(std::to_string(summary.broken) + " switches of threads were lost: the waits that they began are missing");
+}
+
+}  // namespace
+
+void report_summary(const sampling::SamplerSummary& summary, const sampling::SamplerOptions& options,
+                    const sampling::PerfEvents& events) {
+  const bool waits = options.events.switches;
+  const std::uint64_t samples = summary.stacks.all();
+  std::string line = std::to_string(samples) + (waits ? " waits and samples in " : " samples in ") +
+                     text_of("%.1f s, ", millis(summary.elapsed) / 1e3) + std::to_string(summary.lost) +
+                     " lost; the target was not stopped";
+  if (summary.jvms != 1) line += "; " + std::to_string(summary.jvms) + " JVMs";
+  if (samples > 0)
+    line += text_of("; %.0f us to decode each", millis(summary.decoding) * 1e3 / static_cast<double>(samples));
+  else if (!waits) line += "; it used no CPU time: jtrace stack shows where its threads are";
+  if (summary.target_ended) line += "; the target ended";
+  log_info(line);
+  for (const auto& [cause, count] : summary.stacks.cut())
+    log_info(counted(count, "stack") + " " + is_are(count) + " incomplete (" + share(count, samples) + "): " + cause);
+  if (summary.unnamed > 0)
+    log_info(std::to_string(summary.unnamed) +
+             " samples are of virtual threads that could not be told: they had moved on, or their stack was cut");
+  report_waits(summary, options);
+  if (summary.throttled > 0)
+    log_info("the kernel suspended an event " + counted(summary.throttled, "time") + ": less was sampled then");
+  for (const std::string& note : events.notes()) log_info(note);
+}
+
+std::string stopping_summary(const coreinspect::ProfileSummary& summary) {
+  const double seconds = static_cast<double>(summary.elapsed.count()) / 1e9;
+  char text[300];
+  std::snprintf(text, sizeof text,
+                "%llu samples in %.1f s (%.1f a second), %llu stacks; the target was stopped for %.2f %% of the time, "
+                "%.1f ms at most",
+                static_cast<unsigned long long>(summary.samples), seconds,
+                seconds > 0 ? static_cast<double>(summary.samples) / seconds : 0.0,
+                static_cast<unsigned long long>(summary.stacks), summary.share() * 100,
+                static_cast<double>(summary.longest.count()) / 1e6);
+  std::string line = text;
+  if (summary.delayed > 0)
+    line += "; " + counted(summary.delayed, "sample") + " " + was_were(summary.delayed) +
+            " put off to keep below --max-share";
+  if (summary.incomplete > 0)
+    line += "; " + counted(summary.incomplete, "stack") + " " + is_are(summary.incomplete) + " incomplete";
+  if (summary.target_ended) line += "; the target ended";
+  return line;
+}
+
+}  // namespace jtrace::cli

@@ -1,0 +1,24 @@
+// A view of a target, printed in the common envelope of --format json, as text, or as events.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cli/inspect_common.h"
+#include "coreinspect/graph/object_graph.h"
+
+namespace jtrace::cli {
+
+// "complete" and "missing" of the object that is open.
+void write_missing(JsonWriter& json, bool complete, const std::vector<std::string>& missing);
+// The JSON object "target": of a process or core, of a heap dump.
+void write_target(JsonWriter& json, const coreinspect::Inspection& inspection);
+void write_dump_target(JsonWriter& json, const std::string& path, const coreinspect::ObjectGraph& graph);
+// The whole document of --format json for a view.
+std::string view_document(const coreinspect::Inspection& inspection, const coreinspect::View& view,
+                          const coreinspect::ViewResult& result);
+// Opens the target, runs the view, prints it; the exit status is kPartial if something is missing.
+ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view);
+
+}  // namespace jtrace::cli
