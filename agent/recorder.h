@@ -1,6 +1,6 @@
-// Recorder: what those who write a trace's events need: what was asked for, where records and definitions go, and the
-// ids of threads, classes, methods and objects. It is all that callbacks and the natives of methods/ and waits/ know of
-// a session. AgentSession, above them, fills it and has the rest: the control socket, the thread, the mapping.
+// Recorder: what callbacks and natives need to write events: what was asked for, where records and definitions go, and
+// the ids of threads, classes, methods and objects. They know nothing else of a session. AgentSession, above them,
+// fills it, and has the rest: the control socket, the thread, the mapping.
 //
 // Threads: as each part says. Set before a CallbackGuard can return it, except the flags.
 #pragma once

@@ -205,7 +205,7 @@ bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
                                .last_line = last,
                                .name = name.view(),
                                .signature = signature.view(),
-                               .exceptions = {record::kNotKnown, {}}});  // JVM TI does not tell the attribute
+                               .exceptions = {record::kNotKnown, {}}});  // JVM TI has no access to that attribute
   if (!definitions_.append(definition)) return false;
   if (tracer_ != nullptr) probes_->keep_number(*tracer_, owner, name.view(), signature.view(), id);
   return true;

@@ -1,7 +1,7 @@
 // ThreadIds: the threadIds of a trace and their definitions. A threadId is java.lang.Thread's own id; a thread of the
 // VM, which has no Thread, has one made of its kernel id (trace/vm_threads.h).
 //
-// Threads: start() on the attaching thread in the live phase, before the others; those on any.
+// Threads: start() on the attaching thread in the live phase, before all other functions; the others on any thread.
 #pragma once
 
 #include <jni.h>

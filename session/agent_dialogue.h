@@ -58,7 +58,7 @@ class AgentDialogue {
   // The agent has reported that it has left.
   bool has_left() const { return has_left_; }
   bool hung_up() const { return channel_.hung_up(); }
-  // How many methods have probes, by the agent's last answer; nothing if no answer has said it.
+  // How many methods have probes, by the agent's last answer; nothing before the first answer.
   const std::optional<std::uint64_t>& probed_methods() const { return probed_methods_; }
   void close() { channel_.close(); }
 

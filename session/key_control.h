@@ -30,7 +30,7 @@ class KeyControl : public ControlSource {
   KeyControl& operator=(const KeyControl&) = delete;
   ~KeyControl() override;
 
-  // One line for the beginning, which says that there are keys, where there are.
+  // At the beginning, on a terminal: prints one line that names the keys.
   void announce(std::string_view what);
   // Whether a line is being typed: no other output should be printed into it.
   bool is_typing() const { return typing_; }

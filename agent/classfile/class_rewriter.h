@@ -52,9 +52,11 @@ struct MethodPlan {
   std::uint32_t done = 0;  // Probe bits that were inserted
   Outcome outcome = Outcome::kUntouched;
   bool open_start = false;  // a constructor: exceptions that leave it before super() returns are not seen
-  std::uint32_t unseen_news =
-      0;  // with kProbeNew: how many `new` have no probe, for their code nests in no way we know
-  std::uint32_t unseen_calls = 0;  // with kProbeCalls: how many calls have none: invokedynamic, those without a number
+  // With kProbeNew: the number of `new` without a probe, because the code between `new` and constructor is of no known
+  // form.
+  std::uint32_t unseen_news = 0;
+  // With kProbeCalls: the number of calls without one: invokedynamic, and callees without a number.
+  std::uint32_t unseen_calls = 0;
 };
 
 // With kProbeCalls: returns the number of a callee by the reference in an instruction; 0: its calls get no probes.

@@ -102,8 +102,8 @@ void CodeRewriter::object_probe(Bytes& out) {
   call(out, kMethod);
 }
 
-// Expects the exception on top of the stack. A line that needs a constant of its own is not told: constants are scarce
-// (push()).
+// Expects the exception on top of the stack. A line number that needs a constant of its own is left out,
+// because constants are scarce (push()).
 template <ProbeMethod kMethod>
 void CodeRewriter::exception_probe(Bytes& out, std::uint32_t instruction) {
   const std::uint32_t line = line_at(instruction);

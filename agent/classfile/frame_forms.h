@@ -1,4 +1,4 @@
-// The forms of a stack_map_frame (JVMS 4.7.4), and how those are written that mean "the same locals as in the previous
+// The forms of a stack_map_frame (JVMS 4.7.4), and the writing of those that mean "the same locals as in the previous
 // frame".
 #pragma once
 

@@ -142,7 +142,7 @@ void TypeFlow::load(const Frame& frame) {
 
 bool TypeFlow::run_block(std::uint32_t first) {
   const std::vector<Instruction>& all = code_->instructions();
-  locals_changed_ = true;  // as far as the handlers know
+  locals_changed_ = true;  // the handlers have not seen these locals yet
   for (std::uint32_t i = first;; ++i) {
     const Instruction& each = all[i];
     reached_[i] = true;

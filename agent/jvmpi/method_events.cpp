@@ -265,7 +265,7 @@ void MethodEvents::bind_sleep(JNIEnv* jni, bool ours) {
   if (jni->ExceptionCheck()) jni->ExceptionClear();
 }
 
-// --- what probes tell ------------------------------------------------------------------------------------------------
+// --- what probes report ----------------------------------------------------------------------------------------------
 
 // Frame 0 is the native method, frame 1 the helper method that called it, frame 2 the method with the probe. The class
 // is reported before its methods.

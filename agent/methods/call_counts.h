@@ -14,10 +14,12 @@ namespace jtrace::agent {
 
 class CallCounts {
  public:
-  static constexpr std::uint32_t kMethods = 1u
-                                            << 19;  // counters of a block; a method's is that of its number modulo this
-  static constexpr std::uint64_t kEntries = 1u << 16;  // threads by threadId modulo this; those of the first share
-  static constexpr std::uint32_t kBlocks = 64;         // 4 MiB of addresses each, memory where it is touched
+  // Counters of a block. A method's counter is at its number modulo this.
+  static constexpr std::uint32_t kMethods = 1u << 19;
+  // A thread's entry is at its threadId modulo this. A thread that finds it taken counts in the shared block.
+  static constexpr std::uint64_t kEntries = 1u << 16;
+  // Each has 4 MiB of addresses, and memory where it is touched.
+  static constexpr std::uint32_t kBlocks = 64;
 
   // What a probe finds by its threadId. `block` is valid if `owner` is the thread.
   struct Entry {

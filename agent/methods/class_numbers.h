@@ -46,7 +46,7 @@ class ClassNumbers {
   ClassNumbers& operator=(const ClassNumbers&) = delete;
   ~ClassNumbers() { pthread_mutex_destroy(&lock_); }
 
-  // The numbers of a class that is redefined; those that it has already, or new ones.
+  // The numbers of a class that is redefined: the ones that it has already, or new ones.
   Numbered of_redefined(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, std::uint64_t class_id);
   // The same for a class that is being loaded. Returns nullptr, or the reason why the class gets no probes.
   const char* of_loading(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, Numbered& numbers);

@@ -76,8 +76,8 @@ class Loaders {
   // The only class of that name, whichever loader defined it; nullptr if there is none, or more than one.
   jclass only_class(JNIEnv* jni, std::uint64_t name);
 
-  // Indexes of the loaders with WaitingCallees for which a class of the loader and name may be an answer, and of those
-  // that have no answer at all.
+  // The key under which a loader with WaitingCallees is found when such a class is linked: a class of that loader and
+  // name, which may be a better answer; or of that name in any loader, if there is no answer yet.
   std::uint64_t watch_key(std::uint32_t place, std::uint64_t name) const { return hash_in(all_[place].serial, name); }
   static std::uint64_t watch_key(std::uint64_t name) { return hash_in(0, name); }
   NumberLists watches;

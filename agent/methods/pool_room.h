@@ -13,7 +13,7 @@ namespace jtrace::agent {
 bool checks_pool_room(jvmtiEnv* jvmti);
 
 // True if a class may get probes: its pool has room for that redefinition and for the one that removes them, even if
-// every constant is appended again. Needs can_get_constant_pool; true if the JVM does not tell.
+// every constant is appended again. Needs can_get_constant_pool; true if it is not known.
 bool has_pool_room(jvmtiEnv* jvmti, jclass klass);
 // The same, only for the redefinition that removes them.
 bool has_room_to_restore(jvmtiEnv* jvmti, jclass klass);

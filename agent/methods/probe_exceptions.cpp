@@ -15,8 +15,7 @@ jfieldID field_of(JNIEnv* jni, jclass type, const char* name, const char* descri
   return field;
 }
 
-// What an exception says of itself is read once: at its first record, and at each athrow, before which it may have got
-// a cause.
+// Cause and message are read at an exception's first record, and at each athrow: it may have got a cause before that.
 void describe(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, record::ExceptionRecord& made) {
   Recorder& recorder = guard.recorder();
   const ThrowableFields& fields = guard.tracer().throwable();

@@ -41,7 +41,7 @@ class SpillDefinitions {
   static Result<> write(const Missing& missing, trace::record::SpillWriter& writer);
 
   std::uint64_t methods() const { return methods_; }  // defined methods
-  // Bytes of their definitions and those of their classes, in a spill.
+  // Bytes that their definitions take in a spill, with the definitions of their classes.
   std::uint64_t method_bytes() const { return method_bytes_; }
 
  private:

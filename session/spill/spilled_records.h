@@ -35,8 +35,8 @@ class SpilledRecords final : public trace::record::RecordSource {
     std::uint32_t sequence = 0;
     std::uint64_t end = 0;
   };
-  // What is known of a producer's chunks: all of those before the first that the file has (an earlier file of a rotated
-  // trace has them), and of the others up to which byte.
+  // Up to which byte each chunk of a producer is known. Chunks before the first that the file has are known whole: an
+  // earlier file of a rotated trace has them.
   using Chunks = std::map<std::uint32_t, std::uint64_t>;
   class Rest;
 
