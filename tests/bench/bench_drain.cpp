@@ -97,6 +97,7 @@ bool drain_into(const std::string& path, std::uint64_t events, double floor) {
   define(pool);
   TraceOptions options;
   options.min_free = 0;
+  options.min_contention = 0;  // the events are short contentions, and all must arrive
   auto output = TraceOutput::open(path, options);
   if (!output) return std::fprintf(stderr, "%s\n", output.error().message().c_str()), false;
   auto reader = record::PoolReader::open({memory.get(), kPoolSize});
