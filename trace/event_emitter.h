@@ -32,13 +32,14 @@ class EventEmitter {
   template <class Element>
   Result<> emit(Element element) {
     if constexpr (requires { element.collationValue; }) {
-      if (may_carry<Element>("collationValue")) element.collationValue = collation_ + 1;
+      if (may_carry(presence_of<Element>("collationValue"))) element.collationValue = collation_ + 1;
     }
     if constexpr (requires { element.traceIdRef; }) {
-      if (refer_ ? may_carry<Element>("traceIdRef") : must_carry<Element>("traceIdRef")) element.traceIdRef = trace_id_;
+      constexpr Presence kPresence = presence_of<Element>("traceIdRef");
+      if (refer_ ? may_carry(kPresence) : kPresence == Presence::kRequired) element.traceIdRef = trace_id_;
     }
     JTRACE_RETURN_IF_ERROR(sink_->write(element));
-    if constexpr (requires { element.collationValue; }) collation_ += may_carry<Element>("collationValue");
+    if constexpr (requires { element.collationValue; }) collation_ += may_carry(presence_of<Element>("collationValue"));
     ++counts_[static_cast<std::size_t>(kKindOf<Element>)];
     return {};
   }
@@ -53,18 +54,14 @@ class EventEmitter {
   const std::string& trace_id() const { return trace_id_; }
 
  private:
+  // Of an attribute that the element has. By the compiler: no name is compared when an event is emitted.
   template <class Element>
-  static bool must_carry(std::string_view attribute) {
+  static consteval Presence presence_of(std::string_view attribute) {
     for (const AttributeInfo& info : Schema<Element>::infos)
-      if (info.name == attribute) return info.presence == Presence::kRequired;
-    return false;
+      if (info.name == attribute) return info.presence;
+    throw "the element has no such attribute";
   }
-  template <class Element>
-  bool may_carry(std::string_view attribute) const {
-    for (const AttributeInfo& info : Schema<Element>::infos)
-      if (info.name == attribute) return extensions_ || info.presence != Presence::kExtension;
-    return false;
-  }
+  bool may_carry(Presence presence) const { return extensions_ || presence != Presence::kExtension; }
 
   EventSink* sink_;
   bool extensions_;

@@ -69,12 +69,6 @@ void DefinitionTable::add(trace::record::Definition definition) {
   }
 }
 
-Result<> DefinitionTable::need_thread(std::uint64_t id, std::uint64_t time) {
-  if (id == 0) return {};
-  acted_threads_.insert(id);
-  return written_threads_.insert(id) ? write_thread(id, time) : Result<>();
-}
-
 Result<> DefinitionTable::announce_thread(std::uint64_t id, std::uint64_t time) {
   if (id == 0 || !written_threads_.insert(id)) return {};
   JTRACE_RETURN_IF_ERROR(write_thread(id, time));
@@ -171,8 +165,7 @@ Result<> DefinitionTable::write_method(std::uint64_t id, const trace::record::Me
                                         .methodId = MethodId(id)});
 }
 
-Result<> DefinitionTable::need_object(std::uint64_t id, std::uint64_t time) {
-  if (id == 0 || !written_objects_.insert(id)) return {};
+Result<> DefinitionTable::write_object(std::uint64_t id, std::uint64_t time) {
   const auto found = objects_.find(id);
   if (found == objects_.end()) {
     ++made_up_;

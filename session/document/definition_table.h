@@ -29,14 +29,20 @@ class DefinitionTable {
 
   // Writes the definition unless it is written already. `time` (monotonic, ns) is used if its own is not known; id 0
   // means none. need_thread() is for an event of the thread itself, which has therefore been active.
-  Result<> need_thread(std::uint64_t id, std::uint64_t time);
+  Result<> need_thread(std::uint64_t id, std::uint64_t time) {
+    if (id == 0) return {};
+    acted_threads_.insert(id);
+    return written_threads_.insert(id) ? write_thread(id, time) : Result<>();
+  }
   // The same without an event: with its state at the start of the trace, if it has done nothing since.
   Result<> announce_thread(std::uint64_t id, std::uint64_t time);
   // Events may be missing: the states of threads at the start of the trace may be over.
   void forget_thread_states() { thread_states_last_ = false; }
   Result<> need_class(std::uint64_t id, std::uint64_t time);
   Result<> need_method(std::uint64_t id, std::uint64_t time);
-  Result<> need_object(std::uint64_t id, std::uint64_t time);
+  Result<> need_object(std::uint64_t id, std::uint64_t time) {
+    return id == 0 || !written_objects_.insert(id) ? Result<>() : write_object(id, time);
+  }
   // The text of a stack, innermost frame first: "java/util/HashMap.resize:704;Main.run:12;..."; without ":line" if it
   // is not known, ":native" for native methods. Its methods are written first. "" for an unknown stack.
   Result<std::string_view> context(std::uint64_t stack, std::uint64_t time);
@@ -114,6 +120,7 @@ class DefinitionTable {
     std::string text;
   };
   Result<> write_thread(std::uint64_t id, std::uint64_t time);
+  Result<> write_object(std::uint64_t id, std::uint64_t time);
   Result<> write_class(std::uint64_t id, const Class& made, std::uint64_t time);
   Result<> write_method(std::uint64_t id, const trace::record::MethodDefinition& method);
   bool is_named_only(std::uint64_t class_id) const {

@@ -2,6 +2,8 @@
 // threads). One thread.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_set>
 #include <vector>
@@ -12,8 +14,10 @@ class IdSet {
  public:
   // False if it was in the set already.
   bool insert(std::uint64_t id) {
-    if (id >= kDense) return sparse_.size() < kSparse && sparse_.insert(id).second;
-    if (id / 64 >= words_.size()) words_.resize(id / 64 + 1 + words_.size() / 4);
+    if (id / 64 >= words_.size()) [[unlikely]] {
+      if (id >= kDense) return sparse_.size() < kSparse && sparse_.insert(id).second;
+      grow(id / 64 + 1);
+    }
     const std::uint64_t bit = std::uint64_t{1} << (id % 64);
     const bool fresh = (words_[id / 64] & bit) == 0;
     words_[id / 64] |= bit;
@@ -32,6 +36,10 @@ class IdSet {
   // The ids come from a foreign process: these limits bound the memory (128 MiB, about 64 MiB).
   static constexpr std::uint64_t kDense = 1u << 30;
   static constexpr std::size_t kSparse = 1u << 20;
+  // Never beyond kDense: what is above it stays in `sparse_`. Not inlined: insert() is in the path of every event.
+  [[gnu::noinline]] void grow(std::size_t least) {
+    words_.resize(std::min<std::size_t>(least + words_.size() / 4, kDense / 64));
+  }
   std::vector<std::uint64_t> words_;
   std::unordered_set<std::uint64_t> sparse_;
 };

@@ -35,8 +35,8 @@ class WaitEvents : private EventPart {
   bool is_waiting(std::uint64_t thread) const;
   // True for an end that was recorded while the trace was paused, if the document does not have its begin.
   static bool lacks_begin(const trace::record::MonitorRecord& record, bool has_begun);
-  // Writes the definitions that the event needs; its object.
-  Result<trace::ObjectId> define(const trace::record::MonitorRecord& record);
+  // Writes the definitions that the event needs.
+  Result<> define(const trace::record::MonitorRecord& record);
 
   // thread -> time of the monWait that it is in, kNotWaiting after its end; absent: its waits are not known yet
   std::unordered_map<std::uint64_t, std::uint64_t> waits_;
