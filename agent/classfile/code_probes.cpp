@@ -186,6 +186,9 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   const std::vector<std::uint8_t> is_handler = find_handler_starts(wanted);
   plan_prologue(wanted);
   probes_.clear();
+  // Most instructions get no probe: whether one may is asked here, where it costs no call.
+  const bool has_lines = (wanted & kProbeLine) != 0;
+  const bool may_follow = (wanted & (kProbeArrays | kProbeNew | kProbeConstructed)) != 0;
   const auto count = static_cast<std::uint32_t>(instructions_.size());
   for (std::uint32_t i = 0; i < count; ++i) {
     Instruction& each = instructions_[i];
@@ -193,14 +196,16 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
                        is_park(klass_.method_reference(u2_at(&code_[each.old_pc + 1])));
     Callee* const callee = (wanted & kProbeCalls) != 0 ? callee_of(each) : nullptr;
     each.before = static_cast<std::uint32_t>(probes_.size());
-    plan_before(i, wanted, !is_handler.empty() && is_handler[i] != 0);
+    each.exit_size = 0;
+    const bool starts_handler = !is_handler.empty() && is_handler[i] != 0;
+    if (starts_handler || has_lines || each.op == kAthrow || is_return(each.op)) plan_before(i, wanted, starts_handler);
     if (parks) parking_probe(probes_);
     if (callee != nullptr) call_probe<ProbeMethod::kCalled>(probes_, *callee);
     each.before_size = static_cast<std::uint32_t>(probes_.size()) - each.before;
     each.after = static_cast<std::uint32_t>(probes_.size());
     if (callee != nullptr) call_probe<ProbeMethod::kReturned>(probes_, *callee);
     if (parks) call(probes_, ProbeMethod::kParked);
-    plan_after(i, wanted);
+    if (may_follow) plan_after(i, wanted);
     each.after_size = static_cast<std::uint32_t>(probes_.size()) - each.after;
   }
   find_restarts();
