@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 #include "base/temporary_file.h"
@@ -143,6 +144,9 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   if (summary->dropped != 0)
     log_warning(counted(summary->dropped, "event") + " " + was_were(summary->dropped) +
                 " lost: --filter with fewer classes loses none");
+  if (summary->error) log_error(summary->error->message());
+  std::error_code unknown;
+  if (summary->error && !std::filesystem::is_regular_file(path, unknown)) return summary->status();  // nothing to read
   const ExitStatus printed = print(path, temporary ? arguments.target : path, answer);
   return summary->status() != ExitStatus::kOk ? summary->status() : printed;
 }

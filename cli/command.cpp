@@ -1,5 +1,8 @@
 #include "cli/command.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <span>
@@ -79,6 +82,22 @@ int print_all(const std::string& text) {
   return static_cast<int>(report(system_error("cannot write", "standard output")));
 }
 
+bool reader_is_gone() {
+  pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
+// What could not be printed is an error also if an earlier write failed, which the last flush does not repeat. A status
+// that says more than "done" stays.
+ExitStatus status_after_output(ExitStatus status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  if (reader_is_gone()) return status;
+  const ExitStatus failed = report({.category = ErrorCategory::kSystem,
+                                    .text = "cannot write all of the result to standard output",
+                                    .help = "is its disk full?"});
+  return status == ExitStatus::kOk ? failed : status;
+}
+
 // The two words that programs use, not people: completions() and option_tables().
 int print_tables(const CLI::App& app, std::vector<std::string> words) {
   std::string text;
@@ -137,9 +156,7 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
     std::fputs(app.help().c_str(), stdout);
     return static_cast<int>(ExitStatus::kUsage);
   }
-  if (std::fflush(stdout) != 0 && status == ExitStatus::kOk)
-    status = report(system_error("cannot write", "standard output"));
-  return static_cast<int>(status);
+  return static_cast<int>(status_after_output(status));
 }
 
 }  // namespace jtrace::cli
