@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 
 #include "base/file.h"
@@ -305,9 +308,20 @@ class SqliteWriter final : public Converter {
   std::uint64_t seq_ = 0;
 };
 
+// The finished database takes the place of what has the name: that must be a file. A link stays, and its file is made.
+Result<std::string> replaceable(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path;
+  if (!S_ISREG(status.st_mode))
+    return fail(ErrorCategory::kUsage, path + " is not a file: a database needs one", "-o NAME.sqlite");
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  return real ? std::string(real.get()) : path;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Converter>> make_sqlite_writer(const std::string& path) {
+Result<std::unique_ptr<Converter>> make_sqlite_writer(const std::string& output) {
+  JTRACE_ASSIGN_OR_RETURN(const std::string path, replaceable(output));
   const std::size_t slash = path.rfind('/');
   const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
   std::string temporary = path.substr(0, name) + "." + path.substr(name) + ".XXXXXX";
