@@ -45,6 +45,7 @@ class XmlPollOutput final : public PollOutput {
   }
 
   Result<> ended(std::size_t jvm, bool gone) override {
+    if (jvm >= jvms_.size() || !jvms_[jvm].samples) return {};  // its beginning could not be written
     Jvm& ended = jvms_[jvm];
     const std::uint64_t now = realtime_ns();
     if (gone) {

@@ -169,6 +169,15 @@ TEST(Refusals, OfProcessesSayWhy) {
   expect_refusal({"check", "1", "heap.used >"}, 2, "at character");
 }
 
+TEST(Refusals, OfAFullDiskSayWhy) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto jvm = must(JvmProcess::start(*jdk, "Idle"));
+  for (const char* format : {"xml", "csv"})
+    expect_refusal({"poll", jvm->pid_text(), "--count", "2", "--interval", "10", "--format", format, "-o", "/dev/full"},
+                   1, "No space left on device");
+}
+
 TEST(Refusals, OfJvmsWithoutCountersAndOfThoseOfOthersSayWhy) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
