@@ -93,6 +93,8 @@ const std::vector<Rule>& rules() {
       {"finalizer", "a finalizer that does not end", without_three_samples, find_stuck_finalizer},
       {"vm-lock", "locks below Java that are not given back", without_two_mutexes, find_kept_mutexes},
       {"contention", "locks that many wait for", without_threads, find_contention},
+      {"lock-wait", "read-write and stamped locks that are not given back", without_three_samples,
+       find_waits_without_owner},
       {"spinning", "threads that spin", without_three_samples, find_spinning},
       {"throttled", "a control group that takes the processors away", without_groups, find_throttled},
       {"gc-time", "much time in collections", without_counters, find_much_collecting},

@@ -33,6 +33,7 @@ void find_kept_mutexes(const Facts& facts, std::vector<Finding>& found);
 void find_late_safepoint(const Facts& facts, std::vector<Finding>& found);
 void find_long_operation(const Facts& facts, std::vector<Finding>& found);
 void find_kept_gc_locker(const Facts& facts, std::vector<Finding>& found);
+void find_waits_without_owner(const Facts& facts, std::vector<Finding>& found);
 void find_contention(const Facts& facts, std::vector<Finding>& found);
 void find_spinning(const Facts& facts, std::vector<Finding>& found);
 void find_stuck_finalizer(const Facts& facts, std::vector<Finding>& found);

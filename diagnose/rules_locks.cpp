@@ -125,4 +125,38 @@ void find_contention(const Facts& facts, std::vector<Finding>& found) {
   }
 }
 
+// Of these java.util.concurrent does not say who has them for reading (or, of a StampedLock, at all), so that no circle
+// through them is found.
+void find_waits_without_owner(const Facts& facts, std::vector<Finding>& found) {
+  constexpr std::uint64_t kLong = 1'500'000'000;  // ns; a reader is done in milliseconds
+  constexpr std::uint64_t kLittle = 2'000'000;    // ns: each stop for a stack makes a thread run for a moment
+  if (facts.looks.size() < 2 || stands_still(facts) || facts.looks.back().ns - facts.looks.front().ns < kLong) return;
+  const auto waits = [](const ThreadFact* each) {
+    return each != nullptr && each->wait && each->wait->kind == "park" && each->wait->owner == 0 &&
+           (each->wait->class_name.starts_with("java.util.concurrent.locks.ReentrantReadWriteLock$") ||
+            each->wait->class_name == "java.util.concurrent.locks.StampedLock");
+  };
+  std::vector<const ThreadFact*> stuck;
+  for (const ThreadFact& each : facts.looks.back().threads) {
+    const bool always =
+        each.key != 0 && each.ran_ns && std::all_of(facts.looks.begin(), facts.looks.end(), [&](auto& look) {
+          const ThreadFact* then = look.find(each.key);
+          return waits(then) && then->ran_ns && *each.ran_ns - *then->ran_ns < kLittle;
+        });
+    if (always) stuck.push_back(&each);
+  }
+  if (stuck.empty()) return;
+  const ThreadFact& first = *stuck.front();
+  found.push_back({.rule = "lock-wait",
+                   .sentence = counted(stuck.size(), "thread") + (stuck.size() == 1 ? " waits" : " wait") +
+                               " for a lock whose owner Java does not know: it may be a deadlock.",
+                   .evidence = {quoted(first) + " waits for a " + printable(first.wait->class_name) + ", at " +
+                                    own_place(first.frames),
+                                "at " + counted(facts.looks.size(), "look") + " over " +
+                                    seconds(static_cast<double>(facts.looks.back().ns - facts.looks.front().ns) / 1e9) +
+                                    ", and has hardly run in between"},
+                   .confidence = Confidence::kLikely,
+                   .next = "jtrace stack " + facts.target + " --java"});
+}
+
 }  // namespace jtrace::diagnose

@@ -24,6 +24,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * A JVM with a fault, for jtrace diagnose: each line of input causes one fault, which lasts. "busy N" causes none: N
@@ -212,6 +213,12 @@ public final class Ailing {
     }
 
     /** Runs one full collection after another; each finds garbage. */
+    static void upgrade() {
+        ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+        lock.readLock().lock();
+        lock.writeLock().lock();
+    }
+
     static void collect() {
         Object[] last = null;
         for (int i = 0; i < 500_000; i++) {
@@ -463,6 +470,7 @@ public final class Ailing {
             case "readers": readers(number); break;
             case "pin": pin(); break;
             case "ready": ready(number); break;
+            case "upgrade": start("upgrader", Ailing::upgrade); break;
             case "collect": start("collector", Ailing::collect); break;
             default: throw new IllegalArgumentException(words[0]);
         }

@@ -101,6 +101,16 @@ TEST_P(DiagnoseLimits, NamesACollectionThatWaitsForNativeCode) {
   }
 }
 
+TEST_P(DiagnoseLimits, NamesAThreadThatWaitsForItsOwnReadLock) {
+  const auto jvm = start();
+  must(jvm->ask("upgrade"));
+  const Diagnosis found = diagnose_until(*jvm, "lock-wait");
+  EXPECT_THAT(found.texts("lock-wait"),
+              ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("upgrader"), HasSubstr("ReentrantReadWriteLock$"))))
+      << found.done.out;
+  EXPECT_EQ(found.done.status, 1);
+}
+
 TEST_P(DiagnoseLimits, NamesAThreadThatWaitsInTheKernel) {
   const auto jvm = start(with_diagnose_agent(GetParam(), "kernel"));
   const Diagnosis found = diagnose_until(*jvm, "kernel-wait");

@@ -334,5 +334,27 @@ TEST(GcLockerRule, IsNotExaminedWithoutSymbols) {
   EXPECT_THAT(std::string(rule->unasked(facts)), HasSubstr("no symbols"));
 }
 
+Facts parked(const char* lock, ThreadKey owner, std::uint64_t ran_between) {
+  std::vector<ThreadsLook> looks;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    ThreadFact fact = thread(1);
+    fact.wait = WaitFact{.kind = "park", .text = "parking", .object = 0x10, .class_name = lock, .owner = owner};
+    fact.ran_ns = 100 + i * ran_between;
+    looks.push_back({.threads = {fact}});
+  }
+  return facts_of(std::move(looks));
+}
+
+TEST(LockWaitRule, NeedsALockWithoutAnOwnerAndAThreadThatDoesNotRun) {
+  const char* upgraded = "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync";
+  EXPECT_THAT(ask(find_waits_without_owner, parked(upgraded, 2, 0)), IsEmpty());
+  EXPECT_THAT(ask(find_waits_without_owner, parked(upgraded, 0, 1'000'000)), IsEmpty());
+  EXPECT_THAT(ask(find_waits_without_owner, parked("java.util.concurrent.Semaphore$NonfairSync", 0, 0)), IsEmpty());
+  EXPECT_THAT(ask(find_waits_without_owner, parked("java.util.concurrent.locks.StampedLock", 0, 0)), SizeIs(1));
+  const auto found = ask(find_waits_without_owner, parked(upgraded, 0, 0));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].sentence, HasSubstr("1 thread waits for a lock"));
+}
+
 }  // namespace
 }  // namespace jtrace::diagnose
