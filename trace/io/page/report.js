@@ -140,7 +140,7 @@ function timeline(process) {
   const view = drawing(make('div', part, undefined, {className: 'scroll'}), () => top + lanes.length * row + 8, (g, wide) => {
     wideNow = wide - left;
     g.fillStyle = color('dim');
-    const steps = Math.max(1, Math.min(6, Math.floor((wide - left) / 90)));  // no time over the next one
+    const steps = Math.max(1, Math.min(6, Math.floor((wide - left) / 110)));  // no time over the next one
     for (let i = 0; i <= steps; i++)
       g.fillText(micros(Math.round(from + i * (to - from) / steps)), left + (wide - left) * i / steps - (i === steps ? 60 : 0), 9);
     g.save();
