@@ -13,7 +13,8 @@ namespace jtrace::target {
 namespace {
 
 Error malformed(const std::string& path, const std::string& what) {
-  const char* why = ::elf_errmsg(-1);
+  const int number = ::elf_errno();
+  const char* why = number != 0 ? ::elf_errmsg(number) : nullptr;
   return {.category = ErrorCategory::kMalformed, .text = what + (why ? std::string(": ") + why : ""), .path = path};
 }
 
