@@ -7,6 +7,7 @@
 #include "cli/selector.h"
 #include "cli/units.h"
 #include "coreinspect/tools/core_copy.h"
+#include "coreinspect/tools/core_redaction.h"
 #include "trace/io/compress_sink.h"
 
 namespace jtrace::cli {
@@ -17,7 +18,7 @@ constexpr std::chrono::milliseconds kMaxStop(1000);
 struct CoreArguments {
   std::string target;
   std::string output;
-  bool small = false;
+  bool small = false, redact = false;
   bool no_libraries = false;
   std::chrono::milliseconds max_stop = kMaxStop;
 };
@@ -43,8 +44,8 @@ Result<std::unique_ptr<trace::ByteSink>> open_core_output(const std::string& pat
 
 Result<coreinspect::CoreCopy> copy(const CoreArguments& arguments, pid_t pid) {
   if (arguments.small) return coreinspect::copy_for_views(pid, arguments.max_stop);
-  return coreinspect::copy_whole(pid,
-                                 {.max_stop = arguments.max_stop, .libraries = !arguments.no_libraries, .pages = {}});
+  const target::CopyOptions options{.max_stop = arguments.max_stop, .libraries = !arguments.no_libraries, .pages = {}};
+  return arguments.redact ? coreinspect::copy_redacted(pid, options) : coreinspect::copy_whole(pid, options);
 }
 
 // Ctrl-C ends the writing, and no part of a file stays.
@@ -100,8 +101,13 @@ void add_core_command(CLI::App& app, ExitStatus& status) {
   command
       ->add_option("-o,--output", arguments->output, "file to write, packed if it ends in .zst; - is standard output")
       ->required();
-  command->add_flag("--small", arguments->small,
-                    "only what the views of threads, locks, classes, flags and code read: no heap contents");
+  CLI::Option* small =
+      command->add_flag("--small", arguments->small,
+                        "only what the views of threads, locks, classes, flags and code read: no heap contents");
+  command
+      ->add_flag("--redact", arguments->redact,
+                 "without contents: what the views of threads, locks, classes, flags and sizes of objects need")
+      ->excludes(small);
   command->add_flag("--no-libraries", arguments->no_libraries,
                     "leave out the libraries: who reads the core must have the same ones");
   add_old_name(*command,

@@ -6,6 +6,7 @@
 #include "cli/inspect_common.h"
 #include "cli/stop_signals.h"
 #include "cli/units.h"
+#include "coreinspect/tools/core_redaction.h"
 #include "debug/server.h"
 #include "diagnose/bundle_file.h"
 
@@ -61,6 +62,7 @@ Result<> debug_target(const DebugArguments& arguments, std::vector<std::string>&
   if (is_file_name(arguments.inspect.target) && arguments.hold)
     return fail(ErrorCategory::kUsage, "--hold is for a live JVM: a core stands still");
   JTRACE_ASSIGN_OR_RETURN(const auto inspection, open_inspection(arguments.inspect));
+  JTRACE_RETURN_IF_ERROR(coreinspect::check_not_redacted(inspection->target(), "contents for a debugger"));
   JTRACE_RETURN_IF_ERROR(inspection->healthy());
   const ScopedCancel cancel;
   options.stop_fd = cancel.fd();

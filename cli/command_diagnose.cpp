@@ -12,6 +12,7 @@
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
 #include "cli/view_run.h"
+#include "coreinspect/tools/core_redaction.h"
 #include "diagnose/bundle_file.h"
 #include "diagnose/condition.h"
 #include "diagnose/verdict.h"
@@ -25,7 +26,11 @@ constexpr std::chrono::seconds kEveryLook(60), kEveryTest(1);
 Result<diagnose::Collected> collect(const DiagnoseArguments& arguments) {
   const std::string& target = arguments.inspect.target;
   if (is_file_name(target))
-    return diagnose::collect_core(target, [&arguments] { return open_inspection(arguments.inspect); });
+    return diagnose::collect_core(target, [&arguments]() -> Result<std::unique_ptr<coreinspect::Inspection>> {
+      JTRACE_ASSIGN_OR_RETURN(auto inspection, open_inspection(arguments.inspect));
+      JTRACE_RETURN_IF_ERROR(coreinspect::check_not_redacted(inspection->target(), "diagnosis"));
+      return inspection;
+    });
   JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(target));
   // A copy for the collectors: one that does not end in time outlives this function.
   const InspectArguments live = of_process(arguments, pid);

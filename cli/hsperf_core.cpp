@@ -1,11 +1,14 @@
 // The counters of a core: coreinspect finds the PerfMemory, perfdata reads its contents.
 #include "cli/hsperf_common.h"
+#include "coreinspect/tools/core_redaction.h"
 #include "coreinspect/vm/vm.h"
 
 namespace jtrace::cli {
 
 Result<perfdata::CounterSource> open_core_counters(const std::string& path, const SourceArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(std::shared_ptr<target::Target> target, target::Target::open_core(path, arguments.core));
+  if (coreinspect::is_redacted(*target))
+    return fail(ErrorCategory::kRefused, path + ": the core is redacted: it has no counters");
   JTRACE_ASSIGN_OR_RETURN(const auto vm, coreinspect::Vm::open(*target));
   JTRACE_ASSIGN_OR_RETURN(const auto start, vm->read_static<target::Address>("PerfMemory", "_start"));
   if (start == 0)

@@ -10,6 +10,7 @@
 #include "cli/heap_output.h"
 #include "cli/overwriting.h"
 #include "cli/redacted_dump.h"
+#include "coreinspect/tools/core_redaction.h"
 #include "diagnose/bundle_file.h"
 #include "trace/xml_writer.h"
 
@@ -164,9 +165,16 @@ ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& 
     return finish(write_graph_view(arguments, view), what);
   auto inspection = open_inspection(arguments);
   if (!inspection) return report(inspection.error());
+  const bool unanswered = !coreinspect::answers_when_redacted(view.name) || arguments.format == "xml";
+  const Result<> answered =
+      coreinspect::check_not_redacted((*inspection)->target(), arguments.options.threads.locals ? "local variables"
+                                                               : arguments.format == "xml"      ? "events"
+                                                                                                : view.name);
+  if ((unanswered || arguments.options.threads.locals) && !answered) return report(answered.error());
   coreinspect::ViewOptions options = arguments.options;
   options.json = arguments.format == "json";
   options.max_stop = arguments.max_stop;
+  options.heap.redact = options.heap.redact || coreinspect::is_redacted((*inspection)->target());
   const auto missing = arguments.format == "xml" || !view.run ? write_events(**inspection, arguments, view, options)
                                                               : write_view(**inspection, arguments, view, options);
   if (missing)

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "target/elf_image.h"
 #include "target/page_set.h"
+#include "target/read_log.h"
 #include "target/root_directory.h"
 
 namespace jtrace::target {
@@ -210,6 +211,25 @@ std::span<const std::byte> CoreMemory::view(Address address) const {
 }
 
 Result<std::size_t> CoreMemory::read_some(Address address, std::span<std::byte> out) const {
+  auto count = copy_some(address, out);
+  if (count) note_read(address, *count);
+  return count;
+}
+
+Result<std::size_t> CoreMemory::read_text(Address address, std::span<std::byte> out) const {
+  auto count = copy_some(address, out);
+  if (!count) return count;
+  const void* const end = std::memchr(out.data(), 0, *count);
+  note_read(address, end ? static_cast<std::size_t>(static_cast<const std::byte*>(end) - out.data()) + 1 : *count);
+  return count;
+}
+
+void CoreMemory::note_read(Address address, std::size_t size) const {
+  ReadLog* const log = size <= CoreFileOptions::kShortRead ? options_.read : options_.long_read;
+  if (log) log->add(address, size);
+}
+
+Result<std::size_t> CoreMemory::copy_some(Address address, std::span<std::byte> out) const {
   const Piece* piece = find(address);
   if (!piece) {
     note_hole(address);

@@ -20,12 +20,18 @@
 namespace jtrace::target {
 
 class PageSet;
+class ReadLog;
 
 struct CoreFileOptions {
   std::string sysroot;  // the directory in which the paths of NT_FILE are searched; "" is /
   std::string libjvm;   // used in place of the process's libjvm.so, whatever its path was
   // If it is set: gets the pages of the reads that find nothing; it must outlive the CoreMemory.
   PageSet* missed = nullptr;
+  // If they are set: get the bytes that are copied by reads, of at most kShortRead bytes and of more. They must outlive
+  // the CoreMemory. What is looked at in place (view()) is in none.
+  static constexpr std::size_t kShortRead = 4096;
+  ReadLog* read = nullptr;
+  ReadLog* long_read = nullptr;
 };
 
 class CoreMemory final : public MemoryReader {
@@ -39,6 +45,10 @@ class CoreMemory final : public MemoryReader {
   Result<std::size_t> read_some(Address address, std::span<std::byte> out) const override;
   std::span<const std::byte> view(Address address) const override;
 
+ protected:
+  Result<std::size_t> read_text(Address address, std::span<std::byte> out) const override;
+
+ public:
   // Files that cannot be used and from which a read was tried, with the reason; one line each.
   std::vector<std::string> problems() const;
   std::uint64_t bytes_from_files() const { return bytes_from_files_; }
@@ -76,6 +86,8 @@ class CoreMemory final : public MemoryReader {
   Result<> check_machine(const MappedFile& file, const std::string& path) const;
   const Piece* find(Address address) const;
   void note_hole(Address address) const;
+  Result<std::size_t> copy_some(Address address, std::span<std::byte> out) const;
+  void note_read(Address address, std::size_t size) const;
 
   const CoreFile& core_;
   CoreFileOptions options_;

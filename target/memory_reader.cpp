@@ -31,7 +31,7 @@ Result<std::string> MemoryReader::read_cstring(Address address, std::size_t limi
     // Does not read across the end of a page: the string may end just before unreadable memory.
     const std::size_t to_page_end = 4096 - (address + text.size()) % 4096;
     const std::size_t size = std::min({chunk.size(), to_page_end, limit - text.size()});
-    JTRACE_ASSIGN_OR_RETURN(const std::size_t count, read_some(address + text.size(), std::span(chunk).first(size)));
+    JTRACE_ASSIGN_OR_RETURN(const std::size_t count, read_text(address + text.size(), std::span(chunk).first(size)));
     const auto* begin = reinterpret_cast<const char*>(chunk.data());
     const auto* end = static_cast<const char*>(std::memchr(begin, 0, count));
     text.append(begin, end ? static_cast<std::size_t>(end - begin) : count);

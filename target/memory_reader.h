@@ -45,6 +45,12 @@ class MemoryReader {
 
   // The bytes up to a NUL, at most `limit`; a longer string is an error.
   Result<std::string> read_cstring(Address address, std::size_t limit = 65536) const;
+
+ protected:
+  // As read_some(), for a text: what lies after a NUL is not needed.
+  virtual Result<std::size_t> read_text(Address address, std::span<std::byte> out) const {
+    return read_some(address, out);
+  }
 };
 
 }  // namespace jtrace::target

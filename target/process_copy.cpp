@@ -88,6 +88,13 @@ std::uint64_t ProcessCopy::bytes() const {
   return sum;
 }
 
+std::span<std::byte> ProcessCopy::memory() { return {rooms_[0]->at(0), rooms_[0]->size()}; }
+
+bool ProcessCopy::is_of_memory(std::span<const std::byte> bytes) const {
+  const std::byte* const start = rooms_[0]->at(0);
+  return bytes.data() >= start && bytes.data() < start + rooms_[0]->size();
+}
+
 class ProcessCopier {
  public:
   ProcessCopier(const Process& process, const CopyOptions& options)

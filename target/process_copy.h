@@ -37,8 +37,19 @@ class ProcessCopy {
   ~ProcessCopy();
 
   const CoreProcess& process() const { return process_; }
+  CoreProcess& process() { return process_; }
   void add_note(OwnCoreNote note) { process_.own_notes.push_back(std::move(note)); }
   const std::vector<CoreRange>& ranges() const { return ranges_; }
+  // All that was copied out of the process, in the order of the copying, to be changed; ranges() refer to it.
+  std::span<std::byte> memory();
+  // Whether these bytes, of a range, are there.
+  bool is_of_memory(std::span<const std::byte> bytes) const;
+  // From now on the core does not have the bytes of this range: it has zeros there, or says that the process had
+  // memory.
+  void drop(std::size_t range, bool zeros) {
+    ranges_[range].bytes.clear();
+    ranges_[range].zeros = zeros;
+  }
   std::chrono::nanoseconds stopped_for() const { return stopped_for_; }
   std::uint64_t bytes() const;  // that the ranges hold
   // What could not be copied; one line each.

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/free_memory.h"
 #include "coreinspect/hprof/heap_dumper.h"
+#include "coreinspect/tools/core_redaction.h"
 #include "coreinspect/tools/graph_views.h"
 #include "coreinspect/tools/heap_views.h"
 
@@ -45,7 +46,7 @@ Result<DumpedGraph> graph_of(Inspection& inspection, const ViewOptions& options)
     JTRACE_RETURN_IF_ERROR(check_room(*access));
     trace::FdSink sink(memory.get(), "memory");
     JTRACE_ASSIGN_OR_RETURN(auto dump, dump_heap(*access, sink, realtime_ns() / 1'000'000, threads_of(options.heap),
-                                                 options.heap.progress));
+                                                 options.heap.progress, is_redacted(inspection.target())));
     JTRACE_RETURN_IF_ERROR(sink.finish());
     append_walk_members(made.members, *access, dump.totals, 0);
     made.missing = access->missing();

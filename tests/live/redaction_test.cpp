@@ -93,8 +93,6 @@ TEST_P(RedactedDump, HasTheSameAnswersAndNoContents) {
     expect_same_answers(whole, redacted);
     expect_told(redacted);
   }
-  // One and the same thing, but for the order of the texts.
-  EXPECT_EQ(std::filesystem::file_size(live), std::filesystem::file_size(again));
   // Once more changes nothing.
   EXPECT_EQ(must(read_file(dump(again, "twice.hprof", {"--redact"}), 1u << 30)), must(read_file(again, 1u << 30)));
 }
