@@ -96,6 +96,7 @@ Result<> Drainer::settle(Ending ending) {
 
 Result<> Drainer::finish_document(const End& end) {
   FirstError first;
+  if (end.cut) first.add(builder_.write_cut());
   if (!end.time) first.add(write_losses(true));
   for (const TraceNote& note : end.notes) first.add(write_note(note));
   const std::uint64_t last =

@@ -63,6 +63,8 @@ class EventBuilder final : public trace::record::RecordSink {
   Result<> write_short_contentions() { return short_.write_counts(); }
   // For a document that ends: the open calls of threads that are losing events are unknown.
   Result<> write_open_gaps() { return losses_.write_open_gaps(); }
+  // No event after the last one found room: what was open then has no end.
+  Result<> write_cut() { return losses_.write_cut(last_time_); }
 
   // The trace was paused, or events were lost: the open calls are unknown from here on.
   void forget_calls() { calls_.forget_all(); }

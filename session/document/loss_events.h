@@ -23,6 +23,8 @@ class LossEvents : private EventPart {
   Result<> write_open_gaps();
   // The open calls of threads, for a document that begins within a trace.
   Result<> write_unknown_calls(std::uint64_t time);
+  // Of all threads, from then on.
+  Result<> write_cut(std::uint64_t time);
   // The calls that are open when a thread ends: their ends were not seen.
   Result<> write_open_calls(const trace::record::ThreadRecord& end);
 

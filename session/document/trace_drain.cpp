@@ -21,9 +21,10 @@ Result<> TraceDrain::end_trace(Mode mode) {
     if (!done) first.add(fail(std::move(done).error()));
   }
   first.add(settle(Ending::kTrace));
+  const bool cut = !first.result();
   // What arrives now is written even if the destination is full.
   output_.begin_closing();
-  End end{.mode = mode};
+  End end{.mode = mode, .cut = cut};
   if (last_counts_) end.notes.emplace_back(*last_counts_);
   if (!uncounted_.empty()) end.notes.emplace_back(OptionNote{std::string(trace::kUncountedKey), uncounted_});
   in_trace_ = false;

@@ -101,6 +101,7 @@ class TraceDrain {
     std::vector<TraceNote> notes;  // to be written last
     Mode mode = Mode::kLive;
     std::optional<std::uint64_t> time;  // of a document within the trace; otherwise the back end knows it
+    bool cut = false;                   // the output was full before all events were written
   };
   // The room of a document's counts.
   struct CountRoom {

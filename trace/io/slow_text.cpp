@@ -170,7 +170,7 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   if (chosen.is_slow && limits.over != 0) out += more_rows(rows_left_out(chosen.all, limits.rows));
   for (const SlowCall* call : chosen.open) append_call(out, statistics, *call);
   if (names_owner(chosen)) out += "  a thread \"had\" it when the wait began\n";
-  if (!chosen.open.empty()) out += "  > had not ended when the trace did\n";
+  if (!chosen.open.empty()) out += "  > had not ended when the trace did, or when events of its thread were lost\n";
   if (const std::size_t more = chosen.all_open - chosen.open.size(); more != 0)
     out += "  " + std::to_string(more) + " more had not ended\n";
   const Rows<SlowMethod> methods = slow_methods(statistics, limits.rows);

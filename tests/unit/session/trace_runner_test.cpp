@@ -268,6 +268,7 @@ TEST_F(TraceRunnerTest, ADestinationThatIsFullEndsTheTraceProperly) {
   EXPECT_EQ(summary.reason, EndReason::kSizeReached);
   EXPECT_LE(fs::file_size(options_.output), options_.max_size);
   EXPECT_EQ(count(text(), "<traceEnd "), 1u);
+  EXPECT_EQ(count(text(), "<option key=\"jtrace.gap\" value=\"from="), 1u) << "what was open is not known to go on";
   EXPECT_THAT(text(), testing::EndsWith("</TRACE>\n"));
 }
 
