@@ -47,12 +47,15 @@ void append_row(std::string& out, const Scope& scope, const ExceptionKey& key, c
   if (count.thrown_on != 0)
     out += margin + "before that caught and thrown on " + std::to_string(count.thrown_on) +
            (count.thrown_on == 1 ? " time" : " times");
-  std::size_t shown = 0, rest = count.other_messages;
+  std::size_t shown = 0, rest = count.other_messages, with = rest;
   for (const auto& [message, times] : messages_of(count)) {
+    with += times;
     if (++shown > kShownMessages) rest += times;
     else out += margin + std::to_string(times) + " x " + printable(message);
   }
   if (rest != 0) out += margin + std::to_string(rest) + " with other messages";
+  if (with != 0 && with < count.count)
+    out += margin + std::to_string(count.count - with) + " without a message, or with one that the trace does not have";
   out += '\n';
 }
 

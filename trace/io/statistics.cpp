@@ -446,6 +446,7 @@ void Statistics::on_gap(Scope& scope, const Gap& gap) {
   ScopeStatistics& statistics = of(scope);
   ++statistics.gaps;
   if (gap.from != 0 && gap.to > gap.from) statistics.gap_time += gap.to - gap.from;
+  if (gap.from != 0 && gap.to == 0) statistics.endless.push_back(gap.from);
   statistics.exceptions.note_gap(gap.thread, gap.from);
   if (gap.thread == 0) return leave_states(statistics, gap.from != 0 ? gap.from : statistics.last);
   ends_are_known_ = false;
@@ -481,6 +482,8 @@ Result<> Statistics::finish() {
   for (ScopeStatistics& statistics : by_scope_) {
     if (statistics.scope == nullptr) continue;
     statistics.exceptions.finish();
+    for (const std::uint64_t from : statistics.endless)
+      statistics.gap_time += statistics.last - std::min(from, statistics.last);
     leave_states(statistics, statistics.last);
   }
   return {};

@@ -75,8 +75,11 @@ struct ScopeStatistics {
   std::vector<std::string> pause_texts = {""};                     // their causes and kinds; the first: unknown
   std::map<std::pair<std::string, std::string>, Waits> gc_causes;  // cause, kind; "": unknown
   Waits gc;
-  std::uint64_t gc_missed = 0;           // pauses of which only the number is known (hsperf.gc.missed)
-  std::uint64_t gaps = 0, gap_time = 0;  // of threads that have lost events; ns if both ends are known
+  std::uint64_t gc_missed = 0;  // pauses of which only the number is known (hsperf.gc.missed)
+  // Of threads that have lost events. One without an end lasts until that of the trace, and is in the time from
+  // finish() on.
+  std::uint64_t gaps = 0, gap_time = 0;  // ns
+  std::vector<std::uint64_t> endless;    // ns: their beginnings
   std::uint64_t gc_without_start = 0;    // pauses of gc whose gcStart is missing: their time is 0
   std::uint64_t last_gc_start = 0;
   std::map<std::string, Waits> contention;                              // class of the monitor
