@@ -300,7 +300,8 @@ TEST_P(EachCollectorsCauses, AreSeenByAPollToo) {
   const auto poll =
       must(BackgroundCommand::start({hsperf_binary(), "poll", jvm->pid_text(), "-o", path, "--gc-interval", "1ms"}));
   while (read_file(path).value_or("").find("<traceEnd") == std::string::npos && poll->alive()) ::usleep(10'000);
-  for (int i = 0; i < 5; ++i) {
+  constexpr int kCollections = 12;  // on a busy machine several may fall between two looks
+  for (int i = 0; i < kCollections; ++i) {
     must(jvm->ask("gc 1"));
     ::usleep(20'000);  // so that a look falls between two
   }
@@ -312,9 +313,8 @@ TEST_P(EachCollectorsCauses, AreSeenByAPollToo) {
   EXPECT_GE(causes["System.gc()"], 3) << ::testing::PrintToString(causes) << ::testing::PrintToString(kinds);
   EXPECT_EQ(causes.size() - causes.count(""), 1u) << ::testing::PrintToString(causes);
   if (of.name == "Serial" || of.name == "G1") {
-    // On a busy machine two pauses may fall between two looks: then one is only counted.
     EXPECT_GE(kinds["full"], 3) << ::testing::PrintToString(kinds);
-    EXPECT_LE(kinds["full"], 5) << ::testing::PrintToString(kinds);
+    EXPECT_LE(kinds["full"], kCollections) << ::testing::PrintToString(kinds);
   }
 }
 
