@@ -86,9 +86,11 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
   const std::uint64_t time = thrown.time.present() ? thrown.time.ns() : 0;
   const ExceptionSite here = site_of(thrown);
   Open* open = find(thread, object);
+  bool is_handed_over = false;
   if (open == nullptr) {
     Open* kept = find_anywhere(object);
-    if (kept != nullptr && kept->is_caught && kept->key.thrown != here) open = &take_over(*kept, thread);
+    is_handed_over = kept != nullptr && kept->is_caught && kept->key.thrown != here;
+    if (is_handed_over) open = &take_over(*kept, thread);
   }
   if (open != nullptr && is_thrown_anew(*open, here)) {
     end(by_id_.at({thread, object}));
@@ -98,8 +100,9 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
     open = &begin(thread, object, time, type_of(scope, object));
     open->key.thrown = here;
   }
-  if (open->is_caught) ++open->thrown_on;
-  open->handler = open->key.caught;
+  note_again(*open, here);
+  if (is_handed_over) open->is_elsewhere = false;
+  if (open->is_caught) open->handler = open->key.caught;
   open->came_again = open->is_caught && here == ExceptionSite{open->key.caught.method, 0} ? time : 0;
   open->is_caught = false;
   open->key.caught = {here.method, 0};
@@ -127,6 +130,7 @@ void Exceptions::note_catch(const Catch& caught, const Scope& scope) {
     open = &begin(thread, object, time, type_of(scope, object));
     open->key.thrown = {caught.methodIdRef.present() ? caught.methodIdRef.value() : 0, 0};
   }
+  settle_elsewhere(*open, site_of(caught).method);
   open->key.caught = site_of(caught);
   open->key.end = ExceptionEnd::kSwallowed;
   open->key.other.clear();
@@ -141,6 +145,22 @@ void Exceptions::settle(const Open& caught) {
   Open* before = last == caught.object ? nullptr : find(caught.thread, last);
   if (before != nullptr && before->is_caught && before->key.caught == caught.key.caught) before->is_settled = true;
   last = caught.object;
+}
+
+// An exception that a helper of the handler throws on comes through the handler's method; one that is thrown anew
+// elsewhere does not.
+void Exceptions::note_again(Open& open, const ExceptionSite& here) {
+  if (!open.is_caught) {
+    if (here.method == open.handler.method) open.is_elsewhere = false;
+    return;
+  }
+  ++open.thrown_on;
+  open.is_elsewhere = here.method != open.key.caught.method;
+  if (here.line != 0 && here == open.key.thrown) ++open.maybe_anew;
+}
+
+void Exceptions::settle_elsewhere(Open& open, std::uint64_t method) {
+  if (std::exchange(open.is_elsewhere, false) && method != open.handler.method) ++open.maybe_anew;
 }
 
 // "OBJECT by OBJECT"
@@ -166,6 +186,7 @@ void Exceptions::note_gap(std::uint64_t thread, std::uint64_t from) {
 
 void Exceptions::end(Place place) {
   Open& open = *place;
+  settle_elsewhere(open, 0);
   if (!open.is_caught) open.key.end = ExceptionEnd::kLeft;
   if (!open.is_caught || open.is_lost) open.key.other.clear();
   if (open.is_lost) open.key.end = ExceptionEnd::kUnknown;
@@ -173,6 +194,7 @@ void Exceptions::end(Place place) {
   ExceptionCount& row = rows_[open.key];
   ++row.count;
   row.thrown_on += open.thrown_on;
+  row.maybe_anew += open.maybe_anew;
   row.first = row.first == 0 ? open.time : std::min(row.first, open.time);
   row.last = std::max(row.last, open.time);
   if (!open.message.empty()) {

@@ -53,7 +53,10 @@ struct ExceptionKey {
 struct ExceptionCount {
   static constexpr std::size_t kMaxMessages = 20;
   std::uint64_t count = 0;
-  std::uint64_t thrown_on = 0;                    // how often they were caught and thrown on before
+  std::uint64_t thrown_on = 0;  // how often they were caught and thrown on before
+  // Of these: not seen to come out of the handler's method, or at the line of the first throw. That may also be an
+  // object that the program keeps and throws again and again, so that each was an exception of its own.
+  std::uint64_t maybe_anew = 0;
   std::uint64_t first = 0, last = 0;              // ns: when they were thrown
   std::map<std::string, std::uint64_t> messages;  // where the trace has them; the first kMaxMessages
   std::uint64_t other_messages = 0;
@@ -100,7 +103,8 @@ class Exceptions {
     bool is_lost = false;
     bool is_settled = false;                // its thread was in the same handler again: it is not thrown on any more
     std::uint64_t time = 0, caught_at = 0;  // ns
-    std::uint64_t thrown_on = 0;
+    std::uint64_t thrown_on = 0, maybe_anew = 0;
+    bool is_elsewhere = false;     // thrown again out of the handler's method, and not seen to come through it
     ExceptionSite handler;         // it was caught there before the last throw
     std::uint64_t came_again = 0;  // ns: of that throw, if it has no line and is in the handler's method
   };
@@ -117,6 +121,8 @@ class Exceptions {
   void note_catch(const Catch& caught, const Scope& scope);
   static bool is_thrown_anew(const Open& open, const ExceptionSite& here);
   void settle(const Open& caught);
+  void note_again(Open& open, const ExceptionSite& here);
+  static void settle_elsewhere(Open& open, std::uint64_t method);
   void note_suppressed(std::string_view value, const Scope& scope);
   Open* find(std::uint64_t thread, std::uint64_t object);
   Open* find_anywhere(std::uint64_t object);

@@ -47,6 +47,9 @@ void append_row(std::string& out, const Scope& scope, const ExceptionKey& key, c
   if (count.thrown_on != 0)
     out += margin + "before that caught and thrown on " + std::to_string(count.thrown_on) +
            (count.thrown_on == 1 ? " time" : " times");
+  if (count.maybe_anew != 0)
+    out += margin + std::to_string(count.maybe_anew) +
+           " of these may be new exceptions, if the program keeps one object and throws it again and again";
   std::size_t shown = 0, rest = count.other_messages, with = rest;
   for (const auto& [message, times] : messages_of(count)) {
     with += times;
@@ -86,7 +89,9 @@ void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, co
   const bool is_caught = key.end != ExceptionEnd::kLeft && key.end != ExceptionEnd::kUnknown;
   write_site(json, is_caught ? "caught" : "lastIn", scope, key.caught);
   if (!key.other.empty()) json.member(key.end == ExceptionEnd::kWrapped ? "causeOf" : "suppressedBy", key.other);
-  json.member("thrownOn", count.thrown_on).member("first", static_cast<double>(count.first) / 1e9);
+  json.member("thrownOn", count.thrown_on)
+      .member("maybeThrownAnew", count.maybe_anew)
+      .member("first", static_cast<double>(count.first) / 1e9);
   json.member("last", static_cast<double>(count.last) / 1e9);
   json.key("messages").begin_array();
   for (const auto& [message, times] : messages_of(count))

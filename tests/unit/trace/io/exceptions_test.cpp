@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kObject = 7, kOther = 8, kThread = 1;
-constexpr std::uint64_t kFail = 1, kHandles = 2, kOuter = 3;
+constexpr std::uint64_t kFail = 1, kHandles = 2, kOuter = 3, kHelper = 4;
 
 class ExceptionTrace : public ::testing::Test {
  protected:
@@ -130,6 +130,37 @@ TEST_F(ExceptionTrace, ThrownAndCaughtOnOneLineAndThrownOnThereIsOne) {
   raise(kFail, 10);
   handle(kOuter, 30);
   EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 3:30 x1");
+}
+
+TEST_F(ExceptionTrace, AHelperOfTheHandlerThrowsOnAndIsNoNewException) {
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  raise(kHelper, 5);
+  raise(kHandles, 0);  // it comes out of the handler
+  handle(kOuter, 30);
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 3:30 x1");
+  EXPECT_EQ(exceptions_.most_first()[0].second->maybe_anew, 0u);
+}
+
+// The program keeps one object and throws it in two places, or on the line that catches it.
+TEST_F(ExceptionTrace, WhatDoesNotComeOutOfTheHandlerMayBeANewOne) {
+  for (int i = 0; i < 3; ++i) {
+    raise(kFail, 10);
+    handle(kHandles, 20);
+    raise(kHelper, 15);
+    handle(kOuter, 30);
+  }
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 3:30 x3");
+  EXPECT_EQ(exceptions_.most_first()[0].second->maybe_anew, 3u);
+}
+
+TEST_F(ExceptionTrace, WhatIsThrownAgainOnTheLineThatCaughtItMayBeANewOne) {
+  for (int i = 0; i < 3; ++i) {
+    raise(kFail, 10);
+    handle(kFail, 10);
+  }
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 1:10 x1");
+  EXPECT_EQ(exceptions_.most_first()[0].second->maybe_anew, 2u);
 }
 
 TEST_F(ExceptionTrace, TheCauseOfAnotherOneIsWrapped) {
