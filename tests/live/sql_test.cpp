@@ -1,4 +1,5 @@
 // The database and the CSV files of a trace: what a real program did that knows it (tests/apps/Till.java).
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
