@@ -204,8 +204,8 @@ Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
   return {};
 }
 
-// The bytecode pointer of a stopped thread may still be in its register. In a chunk, a small number in its slot is the
-// bci itself.
+// The bytecode pointer of a stopped thread may still be in its register. In a chunk, and in some full collections, a
+// small number in its slot is the bci itself.
 Result<int> JavaWalker::interpreted_bci(const StackRange& stack, const Position& at, const JavaMethod& method) const {
   const auto bci_of = [&](Address bcp) {
     return bcp >= method.code && bcp - method.code < method.code_size ? static_cast<int>(bcp - method.code) : -1;
@@ -213,7 +213,8 @@ Result<int> JavaWalker::interpreted_bci(const StackRange& stack, const Position&
   if (method.is_native()) return 0;
   if (const int bci = bci_of(at.bcp); at.running && bci >= 0) return bci;
   JTRACE_ASSIGN_OR_RETURN(const Address bcp, word(slot(at.fp, vm_.quirks().machine.bcp)));
-  if (stack.in_heap && bcp < method.code_size) return static_cast<int>(bcp);
+  const bool may_be_bci = stack.in_heap || vm_.quirks().full_collection_has_bcis;
+  if (may_be_bci && bcp < method.code_size) return static_cast<int>(bcp);
   if (const int bci = bci_of(bcp); bci >= 0) return bci;
   return fail(malformed("an interpreted frame without a bytecode pointer", at.fp));
 }

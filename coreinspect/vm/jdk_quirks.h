@@ -51,11 +51,15 @@ struct JdkQuirks {
   // (SafepointSynchronize::block; before "Faster safepoints", JDK-8203469, JDK 13).
   bool arrived_thread_is_in_vm = false;
 
+  // While a full collection runs, the bytecode pointers of interpreted frames are indices (frame::gc_prologue).
+  bool full_collection_has_bcis = false;
+
   static JdkQuirks of(int feature, bool has_fieldinfo_stream, target::Isa isa = target::kNativeIsa) {
     JdkQuirks quirks;
     quirks.machine = isa == target::Isa::kAarch64 ? aarch64::machine_rules(feature) : x86_64::machine_rules(feature);
     quirks.unsigned5_excludes_zero = has_fieldinfo_stream;
     quirks.scope_objects_have_root = feature >= 22;
+    quirks.full_collection_has_bcis = feature < 9;
     quirks.scope_field_order = feature < 22   ? FieldOrder::kByOffset
                                : feature < 25 ? FieldOrder::kUnknown
                                               : FieldOrder::kDeclared;

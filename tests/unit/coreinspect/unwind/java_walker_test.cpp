@@ -190,6 +190,19 @@ TEST_P(Stacks, ARunningInterpreterHasItsBytecodePointerInARegister) {
   EXPECT_EQ(story(walk(start).frames), "interpreted A.a:3, entry") << "the register has something else";
 }
 
+// frame::gc_prologue of JDK 8, as long as a full collection runs.
+TEST_P(Stacks, OfAFullCollectionHaveIndicesForBytecodePointers) {
+  const Address a = made.method("A", "a");
+  interpreted(0x800, a, 3, kStack + 0xa00, MadeUpCode::kCallStubReturn);
+  entry(0xa00, 0);
+  const auto segment = walk({.pc = MadeUpCode::kInterpreter, .sp = 0x700, .fp = 0x800});
+  if (GetParam() < 9) {
+    EXPECT_EQ(story(segment.frames), "interpreted A.a:3, entry");
+  } else {
+    EXPECT_NE(segment.stopped, "") << "there it is no bytecode pointer";
+  }
+}
+
 TEST_P(Stacks, ANativeMethodHasNoBytecode) {
   const Address a = made.method("A", "a", 0, 0x0100);
   interpreted(0x800, a, 0, kStack + 0xa00, MadeUpCode::kCallStubReturn);
