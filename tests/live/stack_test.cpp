@@ -178,7 +178,10 @@ TEST_P(StackOnEachJdk, ShowsTheStatesThatBelongToTheFrames) {
       must(JvmProcess::start(GetParam(), "Shop", attachable(GetParam(), {"-Xmx64m", "-XX:+UseSerialGC"})));
   int blocked = 0;
   for (int look = 0; look < 300 && blocked < 100; ++look) {
-    const json document = stacks_of(*shop, {"--java", "--thread", "clerk*"});
+    // A stack that cannot be read to its native end, in a moment of one in some hundred looks, has its Java frames.
+    const CommandOutput done = run({"stack", shop->pid_text(), "--format", "json", "--java", "--thread", "clerk*"});
+    EXPECT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;
+    const json document = json::parse(done.out);
     for (const json& row : document["data"]) {
       if (row["state"] != "BLOCKED") continue;
       ++blocked;
