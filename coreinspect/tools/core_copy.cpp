@@ -23,22 +23,6 @@ constexpr int kMaxStops = 5;  // objects that a collection moves between two sto
 
 std::string mib(std::uint64_t bytes) { return std::to_string((bytes + (1u << 19)) >> 20) + " MiB"; }
 
-// Their output is not used: the point is what they read, which is recorded. Returns what they miss.
-std::vector<std::string> run_views(Inspection& inspection) {
-  std::vector<std::string> missing = inspection.missing();
-  const auto run = [&](const View& view, bool all) {
-    ViewOptions options;
-    options.all = all;
-    const auto result = view.run(inspection, options);
-    if (!result) missing.push_back(std::string(view.name) + ": " + result.error().message());
-    else missing.insert(missing.end(), result->missing.begin(), result->missing.end());
-  };
-  for (const std::string& name : small_core_views())
-    if (const View* view = find_view(name)) run(*view, name == "flags");
-  run(stack_view(), false);
-  return missing;
-}
-
 // What the views read of the running process, and what a core cannot be asked for later.
 struct Learned {
   target::PageSet pages;
@@ -58,7 +42,7 @@ Result<Learned> learn(pid_t pid, std::chrono::milliseconds budget) {
   JTRACE_ASSIGN_OR_RETURN(auto recorded, target::Target::open_process(std::move(again), &learned.pages));
   JTRACE_ASSIGN_OR_RETURN(const auto inspection, Inspection::open(std::move(recorded)));
   inspection->set_known_locks(learned.locks);
-  run_views(*inspection);
+  run_views(*inspection, small_core_views());
   return learned;
 }
 
@@ -84,7 +68,7 @@ Result<Trial> try_core(const target::ProcessCopy& copy) {
     return trial;
   }
   trial.collections = read_collections((*inspection)->vm()).value_or(0);
-  trial.missing = run_views(**inspection);
+  trial.missing = run_views(**inspection, small_core_views());
   return trial;
 }
 
@@ -101,6 +85,21 @@ target::PageSet to_add(const target::ProcessCopy& copy, const target::PageSet& m
 }
 
 }  // namespace
+
+std::vector<std::string> run_views(Inspection& inspection, const std::vector<std::string>& names) {
+  std::vector<std::string> missing = inspection.missing();
+  const auto run = [&](const View& view, bool all) {
+    ViewOptions options;
+    options.all = all;
+    const auto result = view.run(inspection, options);
+    if (!result) missing.push_back(std::string(view.name) + ": " + result.error().message());
+    else missing.insert(missing.end(), result->missing.begin(), result->missing.end());
+  };
+  for (const std::string& name : names)
+    if (const View* view = find_view(name)) run(*view, name == "flags");
+  run(stack_view(), false);
+  return missing;
+}
 
 const std::vector<std::string>& small_core_views() {
   static const std::vector<std::string> names = {"info",      "flags", "properties", "args",    "counters",

@@ -14,6 +14,7 @@
 
 #include "base/free_memory.h"
 #include "base/unique_fd.h"
+#include "coreinspect/model/inspection.h"
 #include "target/process_copy.h"
 
 namespace jtrace::coreinspect {
@@ -27,6 +28,9 @@ struct CoreCopy {
 
 // The views that a small core has answers for.
 const std::vector<std::string>& small_core_views();
+// Runs these views, and that of the stacks. Their output is not used: the point is what they read, which is recorded.
+// Returns what they miss.
+std::vector<std::string> run_views(Inspection& inspection, const std::vector<std::string>& names);
 
 Result<CoreCopy> copy_whole(pid_t pid, const target::CopyOptions& options);
 // The core in memory of this process: a file without a name (memfd_create(2)), to be opened by path_of_core(). It does

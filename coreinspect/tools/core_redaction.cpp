@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
 
 #include "base/joined.h"
 #include "coreinspect/hprof/heap_dumper.h"
@@ -38,20 +37,11 @@ class NoBytes final : public trace::ByteSink {
   std::uint64_t held_ = 0;
 };
 
-std::vector<std::string> run_views(Inspection& inspection, std::initializer_list<std::string_view> without) {
-  std::vector<std::string> missing = inspection.missing();
-  const auto run = [&](const View& view, bool all) {
-    ViewOptions options;
-    options.all = all;
-    const auto result = view.run(inspection, options);
-    if (!result) missing.push_back(std::string(view.name) + ": " + result.error().message());
-    else missing.insert(missing.end(), result->missing.begin(), result->missing.end());
-  };
+std::vector<std::string> views_without(std::initializer_list<std::string_view> without) {
+  std::vector<std::string> names;
   for (const std::string_view name : kRun)
-    if (std::find(without.begin(), without.end(), name) == without.end())
-      if (const View* view = find_view(name)) run(*view, name == "flags");
-  run(stack_view(), false);
-  return missing;
+    if (std::find(without.begin(), without.end(), name) == without.end()) names.emplace_back(name);
+  return names;
 }
 
 // Marks what of the heap stays: the visitor of one walk.
@@ -136,7 +126,7 @@ class Redaction {
     JTRACE_RETURN_IF_ERROR(learn_heap());
     // Reads of the heap from here on are of what is shown, as the names of threads.
     inspection_->set_known_locks(locks_);
-    missing_ = run_views(*inspection_, {"histogram", "regions"});
+    missing_ = run_views(*inspection_, views_without({"histogram", "regions"}));
     return {};
   }
   Result<> learn_heap() {
@@ -283,7 +273,7 @@ Result<std::vector<std::string>> try_views(const CoreCopy& core) {
   JTRACE_ASSIGN_OR_RETURN(
       auto target, target::Target::open_core(path_of_core(file), {.sysroot = "/proc/self/fdinfo", .libjvm = {}}));
   JTRACE_ASSIGN_OR_RETURN(const auto inspection, Inspection::open(std::move(target)));
-  return run_views(*inspection, {});
+  return run_views(*inspection, views_without({}));
 }
 
 }  // namespace
