@@ -209,23 +209,12 @@ TEST_P(EachDump, HasParkedVirtualThreadsWithTheirStacks) {
 }
 
 // VisualVM's jars for reading heap dumps, as a class path; "" if there are none.
-std::string visualvm_heap_jars() {
-  std::string jars;
-  for (const std::string& jar : visualvm_jars())
-    if (jar.find("/modules/") != std::string::npos && jar.find("jfluid") != std::string::npos) jars += jar + ":";
-  return jars;
-}
-
 TEST(HeapDump, IsReadByVisualvm) {
   const std::string jars = visualvm_heap_jars();
   if (jars.empty()) GTEST_SKIP() << "no VisualVM (package visualvm; scripts/setup unpacks it)";
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
-  const std::string source = source_folder() + "/tests/apps/HprofOracle.java";
-  const auto compiled =
-      must(run_command({jdk->host_path("bin/javac"), "-nowarn", "-d", folder.path(), "-cp", jars, source}));
-  ASSERT_EQ(compiled.status, 0) << compiled.err;
   const auto jvm = must(JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx128m"})));
   for (const char* command : {"park 2", "big 1"}) must(jvm->ask(command));
   const std::string path = folder.file("ours.hprof");
@@ -237,15 +226,13 @@ TEST(HeapDump, IsReadByVisualvm) {
   for (const json& row : told_by_us["data"])
     for (const char* record : {"instances", "objectArrays", "primitiveArrays"})
       if (row["record"] == record) objects += row["count"].get<std::uint64_t>();
-  const auto told = must(run_command({jdk->host_path("bin/java"), "-cp", folder.path() + ":" + jars, "HprofOracle",
-                                      path, "HeapZoo$Node", "HeapZoo$Target"}));
-  ASSERT_EQ(told.status, 0) << told.err;
+  const std::string told = told_by_visualvm(*jdk, jars, path);
   for (const std::string& line :
        {"instances=" + std::to_string(objects), std::string("dangling=0"), std::string("count.HeapZoo$Node=20000"),
         std::string("count.HeapZoo$Target=3"), std::string("field.HeapZoo$Derived.j=-1234567890123456789"),
         std::string("field.HeapZoo$Derived.d=-2.25"), std::string("field.HeapZoo$Base.hidden=11"),
         std::string("field.HeapZoo$Derived.hidden=22"), std::string("static.counter=4711")})
-    EXPECT_THAT("\n" + told.out, HasSubstr("\n" + line + "\n"));
+    EXPECT_THAT(told, HasSubstr("\n" + line + "\n"));
 }
 
 TEST(HeapDump, PackedOrInterruptedIsWholeOrNotThere) {

@@ -7,8 +7,11 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "tests/testlib/java_programs.h"
 #include "tests/testlib/must.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/run_command.h"
+#include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/trace_run.h"
 
 namespace jtrace::test {
@@ -121,6 +124,25 @@ Histogram without_fillers(Histogram histogram) {
        {"[I", "java.lang.Object", "[Ljdk.internal.vm.FillerElement;", "jdk.internal.vm.FillerObject"})
     histogram.erase(name);
   return histogram;
+}
+
+std::string visualvm_heap_jars() {
+  std::string jars;
+  for (const std::string& jar : visualvm_jars())
+    if (jar.find("/modules/") != std::string::npos && jar.find("jfluid") != std::string::npos) jars += jar + ":";
+  return jars;
+}
+
+std::string told_by_visualvm(const Jdk& jdk, const std::string& jars, const std::string& dump) {
+  const ScratchDir folder;
+  const std::string source = source_folder() + "/tests/apps/HprofOracle.java";
+  const auto compiled =
+      must(run_command({jdk.host_path("bin/javac"), "-nowarn", "-d", folder.path(), "-cp", jars, source}));
+  EXPECT_EQ(compiled.status, 0) << compiled.err;
+  const auto told = must(run_command({jdk.host_path("bin/java"), "-cp", folder.path() + ":" + jars, "HprofOracle", dump,
+                                      "HeapZoo$Node", "HeapZoo$Target"}));
+  EXPECT_EQ(told.status, 0) << told.err;
+  return "\n" + told.out;
 }
 
 }  // namespace jtrace::test

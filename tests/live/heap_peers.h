@@ -25,6 +25,11 @@ const std::vector<HeapCase>& heap_cases();
 // The document of `jtrace inspect TARGET WORDS --format json`; a live target may be stopped for long.
 nlohmann::json inspect_heap(const std::string& target, bool live, std::vector<std::string> words);
 
+// The class path of VisualVM's heap library; "" if it is not unpacked.
+std::string visualvm_heap_jars();
+// The lines that tests/apps/HprofOracle prints of a dump of HeapZoo, read by that library, each after a line break.
+std::string told_by_visualvm(const Jdk& jdk, const std::string& jars, const std::string& dump);
+
 // Moves a dump of all objects by the JVM itself to `path`.
 void take_own_dump(const JvmProcess& jvm, const std::string& path);
 

@@ -38,6 +38,24 @@ void write_core(const JvmProcess& jvm, const std::string& path, std::vector<std:
   EXPECT_EQ(done.status, 0) << done.err;
 }
 
+// A whole core and a redacted one of the same moment.
+struct Cores {
+  explicit Cores(const JvmProcess& jvm) {
+    hold(jvm);
+    write_core(jvm, whole);
+    write_core(jvm, redacted, {"--redact"});
+    jvm.signal(SIGCONT);
+  }
+  const ScratchDir folder{"jtrace-redacted"};
+  const std::string whole = folder.file("whole.core"), redacted = folder.file("redacted.core");
+};
+
+std::vector<std::string> flags_of(const JdkAndCollector& of) {
+  auto flags = of.jdk.collector_flags(of.collector);
+  flags.push_back("-Xmx64m");
+  return flags;
+}
+
 // Without `root` no file of the JVM may be needed. What a frame holds may lead into a file that is mapped
 // (lib/modules), which a core has not.
 json data(const std::string& core, std::vector<std::string> view, const std::string& root = "/proc/self/fdinfo") {
@@ -72,15 +90,10 @@ void expect_refused(const std::string& core) {
 
 TEST_P(RedactedCore, HasTheSameAnswersAndNoContents) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  auto flags = GetParam().jdk.collector_flags(GetParam().collector);
-  flags.push_back("-Xmx64m");
+  const auto flags = flags_of(GetParam());
   const auto jvm = start_with_word(GetParam().jdk, flags);
-  hold(*jvm);
-  const ScratchDir folder("jtrace-redacted");
-  const std::string whole = folder.file("whole.core"), redacted = folder.file("redacted.core");
-  write_core(*jvm, whole);
-  write_core(*jvm, redacted, {"--redact"});
-  jvm->signal(SIGCONT);
+  const Cores cores(*jvm);
+  const std::string &whole = cores.whole, &redacted = cores.redacted;
   EXPECT_FALSE(places_of_word(whole).empty());
   EXPECT_EQ(places_of_word(redacted), std::vector<std::string>());
   for (const char* view :
@@ -96,16 +109,11 @@ TEST_P(RedactedCore, HasTheSameAnswersAndNoContents) {
 // Locks of all kinds, compiled frames, and stacks of virtual threads in the heap.
 TEST_P(RedactedCore, KnowsThreadsAndLocks) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
-  auto flags = GetParam().jdk.collector_flags(GetParam().collector);
-  flags.push_back("-Xmx64m");
+  const auto flags = flags_of(GetParam());
   const auto jvm = must(JvmProcess::start(GetParam().jdk, "Standing", attachable(GetParam().jdk, flags)));
   if (GetParam().jdk.version >= 21) must(jvm->ask("virtual 5"));
-  hold(*jvm);
-  const ScratchDir folder("jtrace-redacted");
-  const std::string whole = folder.file("whole.core"), redacted = folder.file("redacted.core");
-  write_core(*jvm, whole);
-  write_core(*jvm, redacted, {"--redact"});
-  jvm->signal(SIGCONT);
+  const Cores cores(*jvm);
+  const std::string &whole = cores.whole, &redacted = cores.redacted;
   for (const char* view : {"threads", "locks"}) {
     const json rows = data(redacted, {view});
     EXPECT_FALSE(rows.empty()) << view;

@@ -111,28 +111,20 @@ TEST_P(RedactedDump, OfTheJvmsOwnDumpAndPacked) {
 }
 
 TEST(RedactedDump, IsReadByVisualvm) {
-  std::string jars;
-  for (const std::string& jar : visualvm_jars())
-    if (jar.find("/modules/") != std::string::npos && jar.find("jfluid") != std::string::npos) jars += jar + ":";
+  const std::string jars = visualvm_heap_jars();
   if (jars.empty()) GTEST_SKIP() << "no VisualVM (package visualvm; scripts/setup unpacks it)";
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
   const ScratchDir folder;
-  const std::string source = source_folder() + "/tests/apps/HprofOracle.java";
-  const auto compiled =
-      must(run_command({jdk->host_path("bin/javac"), "-nowarn", "-d", folder.path(), "-cp", jars, source}));
-  ASSERT_EQ(compiled.status, 0) << compiled.err;
   const auto jvm = must(JvmProcess::start(*jdk, "HeapZoo", attachable(*jdk, {"-Xmx128m"})));
   must(jvm->ask("park 2"));
   const std::string path = folder.file("ours.hprof");
   const auto done =
       must(run_jtrace({"inspect", jvm->pid_text(), "heapdump", "--redact", "-o", path, "--max-stop", "20000"}));
   ASSERT_EQ(done.status, 0) << done.err;
-  const auto told = must(run_command({jdk->host_path("bin/java"), "-cp", folder.path() + ":" + jars, "HprofOracle",
-                                      path, "HeapZoo$Node", "HeapZoo$Target"}));
-  ASSERT_EQ(told.status, 0) << told.err;
+  const std::string told = told_by_visualvm(*jdk, jars, path);
   for (const char* line : {"dangling=0", "count.HeapZoo$Node=20000", "field.HeapZoo$Derived.j=0", "static.counter=0"})
-    EXPECT_THAT("\n" + told.out, HasSubstr("\n" + std::string(line) + "\n"));
+    EXPECT_THAT(told, HasSubstr("\n" + std::string(line) + "\n"));
 }
 
 }  // namespace

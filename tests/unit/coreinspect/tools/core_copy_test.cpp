@@ -2,35 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "target/core_file.h"
 #include "tests/testlib/must.h"
+#include "tests/unit/coreinspect/tools/copied_child.h"
 
 namespace jtrace::coreinspect {
 namespace {
 
-class CoreInMemory : public ::testing::Test {
- protected:
-  void SetUp() override {
-    child_ = ::fork();
-    if (child_ == 0) {
-      for (;;) ::pause();
-    }
-    ASSERT_GT(child_, 0);
-    const auto process = test::must(target::Process::open(child_));
-    copy_.emplace(test::must(target::ProcessCopy::take(process, {.max_stop = std::chrono::seconds(10), .pages = {}})));
-  }
-  void TearDown() override {
-    ::kill(child_, SIGKILL);
-    ::waitpid(child_, nullptr, 0);
-  }
-
-  pid_t child_ = -1;
-  std::optional<target::ProcessCopy> copy_;
-};
+class CoreInMemory : public test::CopiedChild {};
 
 TEST_F(CoreInMemory, IsACoreWithoutAName) {
   const UniqueFd file = test::must(core_in_memory(*copy_, 1ull << 40));

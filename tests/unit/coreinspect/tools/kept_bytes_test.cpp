@@ -3,38 +3,29 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstring>
 
 #include "target/read_log.h"
 #include "tests/testlib/must.h"
+#include "tests/unit/coreinspect/tools/copied_child.h"
 
 namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::size_t kSize = 3 * 4096;
 
-class KeptOfACopy : public ::testing::Test {
+class KeptOfACopy : public test::CopiedChild {
  protected:
   void SetUp() override {
     page_ = static_cast<std::byte*>(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(page_, MAP_FAILED);
     for (std::size_t i = 0; i < kSize; ++i) page_[i] = static_cast<std::byte>(i % 255 + 1);
-    child_ = ::fork();
-    if (child_ == 0) {
-      for (;;) ::pause();
-    }
-    ASSERT_GT(child_, 0);
-    const auto process = test::must(target::Process::open(child_));
-    copy_.emplace(test::must(target::ProcessCopy::take(process, {.max_stop = std::chrono::seconds(10), .pages = {}})));
+    CopiedChild::SetUp();
   }
   void TearDown() override {
-    ::kill(child_, SIGKILL);
-    ::waitpid(child_, nullptr, 0);
+    CopiedChild::TearDown();
     ::munmap(page_, kSize);
   }
   Address at(std::size_t offset) const { return reinterpret_cast<Address>(page_) + offset; }
@@ -50,8 +41,6 @@ class KeptOfACopy : public ::testing::Test {
     return std::nullopt;
   }
   std::byte* page_ = nullptr;
-  pid_t child_ = 0;
-  std::optional<target::ProcessCopy> copy_;
 };
 
 TEST_F(KeptOfACopy, IsToTheByte) {
