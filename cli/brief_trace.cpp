@@ -16,6 +16,7 @@
 #include "cli/trace_input.h"
 #include "session/attach_trace.h"
 #include "session/left_pools.h"
+#include "trace/probed_methods.h"
 
 namespace jtrace::cli {
 namespace {
@@ -70,9 +71,7 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   if (!summary) return report(summary.error());
   if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
   note_missing(statistics, *summary, opened->missing);
-  if (lacks_probes(statistics))
-    log_warning(name +
-                ": no method of a class that was loaded has probes: the filters select none that could have them");
+  if (lacks_probes(statistics)) log_warning(name + ": " + std::string(trace::kNoneProbed));
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
   return report_input(name, *summary, faults);

@@ -18,4 +18,8 @@ inline std::optional<std::uint64_t> probed_methods(std::string_view figures) {
   return std::nullopt;
 }
 
+// What is said where that is 0.
+inline constexpr std::string_view kNoneProbed =
+    "no method of a class that was loaded has probes: the filters select none that could have them";
+
 }  // namespace jtrace::trace
