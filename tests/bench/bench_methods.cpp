@@ -18,8 +18,9 @@
 // Peers, in the same run: JFR's method timing (JDK 25), which counts calls and sums their times; JVM TI's MethodEntry
 // and MethodExit with callbacks that do nothing.
 //
-//   bench_methods [brief|program|receivers|calls]   brief: untraced, the ring, every event kept, and the peers; the
-//   others: only the real program, the fib of an object, or the cost of methodCall and methodReturn
+//   bench_methods [brief|program|receivers|calls|collections]   brief: untraced, the ring, every event kept, and the
+//   peers; the others: only the real program, the fib of an object, the cost of methodCall and methodReturn, or the
+//   program of collections
 #include <signal.h>
 
 #include <algorithm>
@@ -272,6 +273,7 @@ void bench(const Jdk& jdk, std::string_view what) {
   }
   if (what == "receivers") return bench_receivers(jdk, **jvm);
   if (what == "calls") return bench_calls(jdk, **jvm);
+  if (what == "collections") return bench_collections(jdk, **jvm, true);
   bench_fib(jdk, **jvm, brief);
   if (!brief) bench_calls(jdk, **jvm);
   bench_receivers(jdk, **jvm);
