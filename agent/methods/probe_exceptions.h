@@ -8,7 +8,7 @@
 
 namespace jtrace::agent {
 
-class CallbackGuard;
+class ProbeGuard;
 
 // Fields of the JDK's own classes (8 to 27), 0 if a JDK has none: it is not read then.
 struct ThrowableFields {
@@ -27,7 +27,7 @@ enum class ExceptionPlace : std::uint8_t { kThrow, kHandler, kLeaves };
 
 // Writes the record for `thrown` in a frame of the method. `line`: of the athrow or the handler, 0 if it is not
 // known. The guard's producer has a chunk.
-void write_exception(const CallbackGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place,
-                     std::uint32_t method, std::uint32_t line);
+void write_exception(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place, std::uint32_t method,
+                     std::uint32_t line);
 
 }  // namespace jtrace::agent
