@@ -18,9 +18,10 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/classfile/class_rewriter.h"
+#include "agent/classfile/class_file.h"
 #include "agent/definition_stream.h"
 #include "agent/methods/callees.h"
+#include "agent/methods/class_hook.h"
 #include "agent/methods/class_numbers.h"
 #include "agent/methods/class_queue.h"
 #include "agent/methods/late_classes.h"
@@ -28,6 +29,7 @@
 #include "agent/methods/probe_area.h"
 #include "agent/methods/probe_class.h"
 #include "agent/methods/probe_exceptions.h"
+#include "agent/methods/retransformer.h"
 #include "agent/methods/rewrite_results.h"
 
 namespace jtrace::agent {
@@ -94,29 +96,15 @@ class MethodTracer {
 
  private:
   void connect();
-  ProbeStyle style() const;
-  std::uint32_t probes() const;
-  bool is_modifiable(jclass klass) const;
+  Retransformer::Purpose purpose() const {
+    return removing_ ? Retransformer::Purpose::kRemove : Retransformer::Purpose::kInsert;
+  }
   void refilter(JNIEnv* jni, bool notes_late);
   void note_late(jclass klass);
-  void retransform(const jclass* classes, jint count);
-  jint with_room(jclass* classes, jint count);
-  bool has_probes(jclass klass);
   bool is_concerned(jclass klass);
-  void set_probes(jclass klass, bool has);
-  bool is_loading(JNIEnv* jni, jclass klass);
   void take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread);
   void rewrite_prepared(JNIEnv* jni, jclass klass, std::string_view name);
-  void skip_class(const classfile::ClassFile& klass, const char* why);
   bool traces_calls() const;
-  std::vector<classfile::MethodPlan> plan(const classfile::ClassFile& klass, const Numbered& numbers);
-  template <class Try>
-  bool patiently(Try&& attempt);
-  bool define(const classfile::ClassFile& klass, Numbered& numbers, std::uint64_t id);
-  void remember(JNIEnv* jni, const classfile::ClassFile& klass, const Numbered& numbers, jobject loader,
-                std::uint32_t filters);
-  void count(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
-  void note_counted(Numbered& numbers, const std::vector<classfile::MethodPlan>& plans) const;
   bool counts_calls() const;
   static void write_frees(const CallbackGuard& guard, const std::vector<std::uint64_t>& objects);
 
@@ -131,15 +119,12 @@ class MethodTracer {
   std::uint64_t next_frees_ = 0;
   ClassNumbers numbers_;
   RewriteResults results_;
+  Retransformer retransformer_;
+  ClassHook hook_;
   ClassQueue queue_;
   LateClasses late_;    // of refilter()
   pthread_t server_{};  // the control thread, from start() on
   bool filter_is_noted_ = true;
-  std::atomic<std::uint32_t> filters_{0};  // number of changes
-  // 1 + the pass of the drainer after which a wait for the next one failed; 0: none.
-  std::atomic<std::uint64_t> stalled_at_pass_{0};
-  bool measures_pools_ = true;      // the JVM does not check for overflow itself (pool_room.h)
-  std::uint32_t first_number_ = 0;  // of this session's methods
   std::atomic<bool> active_{false};
   std::atomic<bool> removing_{false};
   std::atomic<std::uint64_t> unwatched_{0};  // calls for which there was no stack
