@@ -3,6 +3,7 @@ add_executable(hsperf
   command.cpp units.cpp completion.cpp option_tables.cpp shell_code.cpp hsperf_check.cpp hsperf_common.cpp hsperf_core.cpp hsperf_list.cpp hsperf_main.cpp hsperf_output.cpp hsperf_poll.cpp
   hsperf_restore.cpp hsperf_serve.cpp hsperf_snap.cpp hsperf_stat.cpp hsperf_top.cpp overwriting.cpp selector.cpp stop_signals.cpp word_scopes.cpp)
 target_link_libraries(hsperf PRIVATE jtrace::session jtrace::coreinspect jtrace::trace_io jtrace::perfdata jtrace::cli11)
+jtrace_text_and_rules(hsperf)
 if(JTRACE_STATIC)
   target_link_options(hsperf PRIVATE -static)
   jtrace_quick_start(hsperf)
