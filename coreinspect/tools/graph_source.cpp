@@ -93,6 +93,9 @@ Result<ViewResult> view_instances(Inspection& inspection, const ViewOptions& opt
 Result<ViewResult> view_strings(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_strings>(inspection, options);
 }
+Result<ViewResult> view_values(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_value_search>(inspection, options);
+}
 Result<ViewResult> view_class_refs(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_refs>(inspection, options);
 }

@@ -19,6 +19,8 @@ Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& 
 Result<ViewResult> graph_refs(const ObjectGraph& graph, const ViewOptions& options);
 // Which reachable strings have a text that the pattern matches.
 Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& options);
+// Which fields and elements of reachable objects hold a value.
+Result<ViewResult> graph_value_search(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_waste(const ObjectGraph& graph, const ViewOptions& options);
 
 // The graph of a live JVM's or a core's heap, by way of a dump that has no file.
@@ -28,6 +30,7 @@ struct DumpedGraph {
   std::string members;               // "heap": the figures of the walk, for JSON
 };
 Result<ViewResult> view_strings(Inspection& inspection, const ViewOptions& options);
+Result<ViewResult> view_values(Inspection& inspection, const ViewOptions& options);
 Result<DumpedGraph> graph_of(Inspection& inspection, const ViewOptions& options);
 
 }  // namespace jtrace::coreinspect

@@ -110,6 +110,8 @@ const std::vector<View>& views() {
        view_instances, nullptr, kInstances, false, false, graph_instances},
       {"strings", "PATTERN", "which strings have a text: how many of them, held by which field", view_strings, nullptr,
        kStrings, false, false, graph_strings},
+      {"values", "VALUE", "which fields hold a number, a truth value, a character, a text or an enum's constant",
+       view_values, nullptr, kRetained, false, false, graph_value_search},
       {"refs", "ADDRESS|CLASS", "who refers to an object, or to those of a class: fields, elements, statics, roots",
        view_refs, nullptr, kRefsOfClass, true, false, graph_refs},
       {"regions", "", "regions of the heap, and what of them cannot be parsed", view_regions, nullptr, kWalk, true},

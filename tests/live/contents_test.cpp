@@ -158,6 +158,40 @@ TEST_P(Contents, OfStringsAreFoundByText) {
   }
 }
 
+TEST_P(Contents, AreFoundByValue) {
+  struct Case {
+    const char* value;
+    const char* field;
+    std::uint64_t count;
+  };
+  constexpr Case kCases[] = {{"1099511627776", "Contents$Item.weight", 3}, {"-17", "Contents$Order.boxed", 3},
+                             {"1.5", "Contents$Order.price", 3},           {"true", "Contents$Order.paid", 3},
+                             {"\u00e4", "Contents$Order.letter", 3},       {"0x9", "Contents$Order.id", 1},
+                             {"K\u00f6ln", "Contents$Order.city", 3},      {"Wis*", "Contents$Order.river", 3},
+                             {"GREEN", "Contents$Order.colour", 3},        {"GREEN", "static Contents$Colour.GREEN", 1},
+                             {"1", "static Contents$Never.used", 1}};
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const bool live = target == jvm_->pid_text();
+    for (const Case& each : kCases) {
+      SCOPED_TRACE(each.value);
+      const json answer = inspect_heap(target, live, {"values", each.value, "--class", "Contents*"});
+      std::uint64_t count = 0;
+      for (const json& row : answer["data"])
+        if (row["field"] == each.field) count = row["count"];
+      EXPECT_EQ(count, each.count) << each.field << " in " << answer;
+    }
+    const json parts = inspect_heap(target, live, {"values", "wheel"});
+    std::uint64_t elements = 0;
+    for (const json& row : parts["data"])
+      if (row["field"] == "elements of java.lang.Object[]") elements = row["count"];
+    EXPECT_GE(elements, 3u) << parts;
+    const CommandOutput none = ask(target, {"values", "no field has this text"});
+    expect_answered(none, target);
+    EXPECT_EQ(none.out, "0 places with this value, in 0 fields\n");
+  }
+}
+
 TEST_P(Contents, AreReferredToByKnownFields) {
   for (const std::string& target : targets()) {
     SCOPED_TRACE(target);

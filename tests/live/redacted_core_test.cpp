@@ -80,6 +80,7 @@ void expect_refused(const std::string& core) {
     EXPECT_THAT(done.err, HasSubstr("the core is redacted: it has no " + view.front()));
   }
   EXPECT_EQ(must(run_jtrace({"inspect", core, "strings", "*"})).status, 1);
+  EXPECT_EQ(must(run_jtrace({"inspect", core, "values", "0"})).status, 1);
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"diagnose", core}, {"stack", core, "--locals"}, {"debug", core}}) {
     const auto done = must(run_jtrace(words));

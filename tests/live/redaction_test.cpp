@@ -65,6 +65,9 @@ void expect_told(const std::string& redacted) {
   const auto strings = must(run_jtrace({"inspect", redacted, "strings", "*"}));
   EXPECT_EQ(strings.status, 1);
   EXPECT_THAT(strings.err, HasSubstr("the heap dump is redacted: its strings have no text"));
+  const auto values = must(run_jtrace({"inspect", redacted, "values", "0"}));
+  EXPECT_EQ(values.status, 1);
+  EXPECT_THAT(values.err, HasSubstr("the heap dump is redacted: its fields have no values"));
   const auto waste = must(run_jtrace({"inspect", redacted, "waste", "--rows", "1000"}));
   EXPECT_EQ(waste.status, 9);
   EXPECT_THAT(waste.err, HasSubstr("missing: equal strings and arrays, arrays of zeros: the heap dump is redacted"));
