@@ -106,7 +106,7 @@ Result<> PauseWriter::begin(std::uint64_t time) {
 
 Result<> PauseWriter::write(const std::vector<GcPause>& pauses, std::int64_t missed, const Snapshot& snapshot,
                             const TickClock& clock, const ClockAnchor& anchor) {
-  if (missed != 0) JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.gc.missed", std::to_string(missed)));
+  if (missed != 0) JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kMissedPausesKey, std::to_string(missed)));
   if (pauses.empty()) return {};
   JTRACE_RETURN_IF_ERROR(
       set_zero(anchor.wall_of(static_cast<std::uint64_t>(clock.zero())), pauses.front().entry, clock));

@@ -25,6 +25,18 @@ constexpr Row kRows[] = {
 #undef EVENT_BIT
 };
 
+constexpr std::string_view first_group(const Row& row) { return row.groups.substr(0, row.groups.find(' ')); }
+static_assert(
+    [] {
+      for (const Row& row : kRows)
+        for (const Row& other : kRows)
+          if (row.words.empty() && row.when != When::kOption && row.bit != other.bit &&
+              first_group(row) == first_group(other))
+            return false;
+      return true;
+    }(),
+    "an event of events.def without words has a first group that is not its own: the word would stand for others too");
+
 struct Word {
   std::string_view name;
   std::uint64_t bits;

@@ -192,7 +192,7 @@ static_assert(offsetof(ReceiverRecord, cpu_time) == offsetof(CpuTimeRecord, cpu_
 
 template <class Record>
 constexpr std::uint8_t slots_of() {
-  static_assert(sizeof(Record) % kSlotSize == 0);
+  static_assert(sizeof(Record) % kSlotSize == 0, "a record is a whole number of slots: add a reserved field");
   return sizeof(Record) / kSlotSize;
 }
 

@@ -108,16 +108,19 @@ inline constexpr std::uint32_t kLargestOfBytecode = [] {
 
 // Conditions that all rows must meet.
 static_assert(std::size(kRecords) <= 64);  // kCountedKinds
-static_assert([] {
-  for (std::size_t i = 0; i < std::size(kRecords); ++i) {
-    const RecordTraits& each = kRecords[i];
-    if (static_cast<std::size_t>(each.kind) != i) return false;  // unique and dense
-    if (each.slots == 0 || each.cpu_slots < each.slots) return false;
-    if (each.role == RecordRole::kEvent && each.loss != RecordLoss::kCounted) return false;
-    if (each.role == RecordRole::kFrame && each.loss != RecordLoss::kSilent) return false;
-    if (each.writer != RecordWriter::kAgent && each.numbered != RecordNumber::kMethod) return false;
-  }
-  return true;
-}());
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < std::size(kRecords); ++i) {
+        const RecordTraits& each = kRecords[i];
+        if (static_cast<std::size_t>(each.kind) != i) return false;  // unique and dense
+        if (each.slots == 0 || each.cpu_slots < each.slots) return false;
+        if (each.role == RecordRole::kEvent && each.loss != RecordLoss::kCounted) return false;
+        if (each.role == RecordRole::kFrame && each.loss != RecordLoss::kSilent) return false;
+        if (each.writer != RecordWriter::kAgent && each.numbered != RecordNumber::kMethod) return false;
+      }
+      return true;
+    }(),
+    "a row of records.def: its number is its place (a new one stands at the end), or its columns contradict each "
+    "other");
 
 }  // namespace jtrace::trace::record

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "tests/testlib/must.h"
 #include "tests/testlib/places.h"
 #include "tests/testlib/xml_oracle.h"
 
@@ -122,6 +123,18 @@ TEST(Schema, TheDocumentNamesEverything) {
     for (const AttributeInfo& attribute : element.attributes)
       EXPECT_TRUE(named(attribute.name)) << element.name << "/" << attribute.name;
   }
+}
+
+TEST(OptionKeys, AreDocumented) {
+  std::string pages;
+  for (const char* page : {"/docs/trace_format.md", "/docs/hsperf.md"})
+    pages += test::must(read_file(test::source_folder() + page));
+  const std::string header = test::must(read_file(test::source_folder() + "/trace/option_keys.h"));
+  const std::regex key("\"((jtrace|hsperf)[.][A-Za-z.]+)\"");
+  std::size_t count = 0;
+  for (std::sregex_iterator at(header.begin(), header.end(), key), end; at != end; ++at, ++count)
+    EXPECT_NE(pages.find((*at)[1]), std::string::npos) << "no row in docs/trace_format.md for the option " << (*at)[1];
+  EXPECT_GT(count, 20u);
 }
 
 TEST(Schema, KindsAndNamesAgree) {
