@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "cli/answer_format.h"
 #include "cli/view_run.h"
 #include "diagnose/bundle_diff.h"
 #include "trace/file_sink.h"
@@ -38,11 +39,14 @@ Result<std::vector<std::string>> show_stored(const BundleFile& bundle, const std
                                              const InspectArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(const std::string document, bundle.text("views/" + name + ".json"));
   JTRACE_ASSIGN_OR_RETURN(const JsonValue value, bundle.json("views/" + name + ".json"));
-  std::string text = document;
+  std::string text;
   if (arguments.format == "text") {
     JTRACE_ASSIGN_OR_RETURN(text, bundle.text("views/" + name + ".txt"));
+  } else {
+    JTRACE_ASSIGN_OR_RETURN(text, formatted(document, arguments.format, arguments.output));
   }
-  JTRACE_RETURN_IF_ERROR(print(harmless(std::move(text)), arguments.output));
+  if (arguments.format != "sqlite") text = harmless(std::move(text));
+  JTRACE_RETURN_IF_ERROR(print(text, arguments.output));
   std::vector<std::string> missing;
   for (const JsonValue& line : value["missing"].items()) missing.push_back(printable(line.text()));
   return missing;

@@ -2,6 +2,7 @@
 // jtrace heap diff OLD NEW: what has grown between two heaps.
 #include <CLI/CLI.hpp>
 
+#include "cli/answer_format.h"
 #include "cli/commands.h"
 #include "cli/heap_dump_file.h"
 #include "cli/inspect_common.h"
@@ -76,7 +77,7 @@ std::string json_of(const Opened& before, const Opened& after, const coreinspect
 
 Result<std::vector<std::string>> run_diff(const HeapArguments& arguments) {
   InspectArguments inspect = arguments.inspect;
-  inspect.options.json = inspect.format == "json";
+  inspect.options.json = is_made_of_json(inspect.format);
   JTRACE_RETURN_IF_ERROR(
       refuse_overwriting(inspect.output, {arguments.view, inspect.options.arguments.front(), inspect.files.libjvm}));
   JTRACE_ASSIGN_OR_RETURN(const Opened before, open(inspect, arguments.view));
@@ -84,8 +85,12 @@ Result<std::vector<std::string>> run_diff(const HeapArguments& arguments) {
   auto result = coreinspect::heap_diff(before.totals, after.totals, inspect.options);
   result.missing = before.missing;
   result.missing.insert(result.missing.end(), after.missing.begin(), after.missing.end());
+  std::string out = inspect.options.json ? json_of(before, after, result) : result.out;
+  if (inspect.options.json) {
+    JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), inspect.format, inspect.output));
+  }
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(inspect.output));
-  JTRACE_RETURN_IF_ERROR(bytes->write(inspect.options.json ? json_of(before, after, result) : result.out));
+  JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
   return std::move(result.missing);
 }

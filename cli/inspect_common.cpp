@@ -78,8 +78,10 @@ coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspect
 }
 
 void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
-  command.add_option("--format", arguments.format, "text, json, or xml if the view has elements of trace.dtd")
-      ->check(CLI::IsMember({"text", "json", "xml"}));
+  command
+      .add_option("--format", arguments.format,
+                  "text, json, csv or sqlite: its rows as a table; xml if the view has elements of trace.dtd")
+      ->check(CLI::IsMember({"text", "json", "csv", "sqlite", "xml"}));
   command.add_option("-o,--output", arguments.output, "file to write; - is standard output (the default)");
   command.add_option("--sysroot", arguments.files.sysroot,
                      "for a core: the folder below which mapped files are searched");

@@ -5,6 +5,7 @@
 
 #include "base/joined.h"
 #include "base/log.h"
+#include "cli/answer_format.h"
 #include "cli/bundle_views.h"
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
@@ -74,7 +75,7 @@ Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspectio
                                               const coreinspect::View& view, const coreinspect::ViewOptions& options) {
   if (view.parts == nullptr)
     return fail(ErrorCategory::kUsage,
-                "the view " + std::string(view.name) + " has no elements of trace.dtd: text and json only",
+                "the view " + std::string(view.name) + " has no elements of trace.dtd: it has no --format xml",
                 "docs/trace_format.md, \"Views\"");
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
   trace::XmlWriter xml(*bytes, {.single_trace = true});
@@ -107,8 +108,12 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
     if (std::find(result.missing.begin(), result.missing.end(), line) == result.missing.end())
       result.missing.push_back(line);
   std::string out;
-  if (options.json) out = view_document(inspection, view, result);
-  else out = std::move(result.out);
+  if (options.json) {
+    JTRACE_ASSIGN_OR_RETURN(out, formatted(view_document(inspection, view, result), arguments.format,
+                                           view.writes_dump ? "-" : arguments.output));
+  } else {
+    out = std::move(result.out);
+  }
   if (view.writes_dump && arguments.output == "-") return std::move(result.missing);
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(view.writes_dump ? "-" : arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
@@ -129,11 +134,11 @@ Result<std::vector<std::string>> write_graph_view(const InspectArguments& argume
   if (!view.of_graph)
     return fail(ErrorCategory::kUsage, "a heap dump has no " + std::string(view.name), "it has " + views_of_dumps());
   if (arguments.format == "xml")
-    return fail(ErrorCategory::kUsage, "a view of a heap dump has no elements of trace.dtd: text and json only");
+    return fail(ErrorCategory::kUsage, "a view of a heap dump has no elements of trace.dtd: it has no --format xml");
   bool cut = false;
   JTRACE_ASSIGN_OR_RETURN(const auto graph, open_heap_graph(arguments.target, cut));
   coreinspect::ViewOptions options = arguments.options;
-  options.json = arguments.format == "json";
+  options.json = is_made_of_json(arguments.format);
   JTRACE_ASSIGN_OR_RETURN(auto result, view.of_graph(*graph, options));
   if (cut) result.missing.push_back("the compressed file ends too early, or its end is spoilt");
   std::string out;
@@ -141,6 +146,9 @@ Result<std::vector<std::string>> write_graph_view(const InspectArguments& argume
     write_envelope(out, std::string(view.name), result,
                    [&](JsonWriter& json) { write_dump_target(json, arguments.target, *graph); });
   else out = std::move(result.out);
+  if (options.json) {
+    JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), arguments.format, arguments.output));
+  }
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
@@ -172,7 +180,7 @@ ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& 
                                                                                                 : view.name);
   if ((unanswered || arguments.options.threads.locals) && !answered) return report(answered.error());
   coreinspect::ViewOptions options = arguments.options;
-  options.json = arguments.format == "json";
+  options.json = is_made_of_json(arguments.format);
   options.max_stop = arguments.max_stop;
   options.heap.redact = options.heap.redact || coreinspect::is_redacted((*inspection)->target());
   const auto missing = arguments.format == "xml" || !view.run ? write_events(**inspection, arguments, view, options)

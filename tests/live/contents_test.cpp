@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "base/file.h"
 #include "tests/live/heap_peers.h"
 #include "tests/testlib/must.h"
 #include "tests/testlib/require.h"
@@ -181,6 +182,13 @@ TEST_P(Contents, AreFoundByValue) {
         if (row["field"] == each.field) count = row["count"];
       EXPECT_EQ(count, each.count) << each.field << " in " << answer;
     }
+    const CommandOutput csv =
+        ask(target, {"values", "1099511627776", "--class", "Contents*", "--rows", "1", "--format", "csv"});
+    expect_answered(csv, target);
+    EXPECT_THAT(csv.out, testing::StartsWith("field,count,objects\nContents$Item.weight,3,\"[\"\"0x"));
+    const std::string database = folder_.file("values.db");
+    expect_answered(ask(target, {"values", "GREEN", "--format", "sqlite", "-o", database}), target);
+    EXPECT_TRUE(must(read_file(database)).starts_with("SQLite format 3"));
     const json parts = inspect_heap(target, live, {"values", "wheel"});
     std::uint64_t elements = 0;
     for (const json& row : parts["data"])

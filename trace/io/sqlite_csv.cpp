@@ -10,6 +10,7 @@
 #include <memory>
 #include <string_view>
 
+#include "trace/io/csv_field.h"
 #include "trace/io/sqlite_schema.h"
 
 namespace jtrace::trace::io {
@@ -28,19 +29,9 @@ struct CloseFile {
 };
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 
-void append_field(std::string& line, bool is_first, const char* text) {
-  if (!is_first) line += ',';
-  const std::string_view field = text == nullptr ? "" : text;
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
-    line += field;
-    return;
-  }
-  line += '"';
-  for (const char c : field) {
-    line += c;
-    if (c == '"') line += c;
-  }
-  line += '"';
+std::string_view text_of(sqlite3_stmt* row, int column) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
+  return text == nullptr ? "" : text;
 }
 
 Error refusal(sqlite3* db, const std::string& path) {
@@ -67,8 +58,7 @@ Result<> write_view(sqlite3* db, const std::string& view, const std::string& pat
   out += '\n';
   int step = SQLITE_ROW;
   while ((step = sqlite3_step(made)) == SQLITE_ROW) {
-    for (int i = 0; i < columns; ++i)
-      append_field(out, i == 0, reinterpret_cast<const char*>(sqlite3_column_text(made, i)));
+    for (int i = 0; i < columns; ++i) append_field(out, i == 0, text_of(made, i));
     out += '\n';
     if (out.size() > kBuffered && !flush()) return fail(system_error("cannot write", path));
   }

@@ -8,7 +8,7 @@
 namespace jtrace::trace::io {
 namespace {
 
-using test::must;
+using jtrace::test::must;
 
 std::string written(const FormatOptions& options) {
   MemorySink bytes;

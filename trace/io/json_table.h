@@ -1,0 +1,21 @@
+// The answers of the commands that print JSON (docs/architecture.md, "Machine-readable output") as a table.
+//
+// The rows are the objects of the member "data"; the columns are their keys, in the order in which they first occur. A
+// value that is an array or an object stays JSON, true and false are 1 and 0, null is empty. Threads: any. Errors:
+// kMalformed if the text is not such a document; kRefused if a row is not an object.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace jtrace::trace::io {
+
+// Fields as in RFC 4180, lines end in LF, the first has the names of the columns; "" if there are no rows.
+Result<std::string> csv_of_json(std::string_view document);
+// The bytes of an SQLite database: the rows in a table with the name of the view (member "view"), and all that stands
+// beside "data" in the table `about` (name, value), names as `target.pid`.
+Result<std::string> database_of_json(std::string_view document);
+
+}  // namespace jtrace::trace::io
