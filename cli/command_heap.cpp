@@ -4,13 +4,13 @@
 
 #include "cli/answer_format.h"
 #include "cli/commands.h"
-#include "cli/heap_dump_file.h"
+#include "cli/heap_shell.h"
 #include "cli/inspect_common.h"
+#include "cli/loaded_heap.h"
 #include "cli/overwriting.h"
 #include "cli/units.h"
 #include "cli/view_options.h"
 #include "cli/view_run.h"
-#include "coreinspect/tools/graph_views.h"
 #include "coreinspect/tools/heap_diff_view.h"
 
 namespace jtrace::cli {
@@ -19,11 +19,13 @@ namespace {
 using coreinspect::ViewOption;
 
 constexpr const char* kDiff = "diff";
+constexpr const char* kShell = "shell";
 
 // Of `diff` view and argument are the two heaps.
 struct HeapArguments {
   std::string target, view;
-  InspectArguments inspect;  // all of them but target and view
+  InspectArguments inspect;            // all of them but target and view
+  const LoadedHeap* loaded = nullptr;  // the target, in its shell
 
   bool is_diff() const { return target == kDiff; }
 };
@@ -37,34 +39,13 @@ struct Opened {
   std::vector<std::string> missing;
 };
 
-Result<Opened> of_dump(const std::string& path) {
-  bool cut = false;
-  JTRACE_ASSIGN_OR_RETURN(const auto graph, open_heap_graph(path, cut));
-  Opened opened{.totals = coreinspect::HeapTotals(*graph), .missing = graph->missing()};
-  if (cut) opened.missing.push_back("the compressed file ends too early, or its end is spoilt");
-  JsonWriter json(opened.target);
-  write_dump_target(json, path, *graph);
-  return opened;
-}
-
-Result<Opened> of_jvm(const InspectArguments& arguments) {
-  JTRACE_ASSIGN_OR_RETURN(const auto inspection, open_inspection(arguments));
-  JTRACE_ASSIGN_OR_RETURN(const auto made, coreinspect::graph_of(*inspection, arguments.options));
-  Opened opened{.totals = coreinspect::HeapTotals(*made.graph), .missing = made.missing};
-  for (const auto& lines : {made.graph->missing(), inspection->missing()})
-    opened.missing.insert(opened.missing.end(), lines.begin(), lines.end());
-  JsonWriter json(opened.target);
-  write_target(json, *inspection);
-  return opened;
-}
-
 Result<Opened> open(const InspectArguments& arguments, const std::string& target) {
   InspectArguments own = arguments;
   own.target = target;
-  own.options.max_stop = arguments.max_stop;
-  auto opened = is_file_name(target) && is_heap_dump(target) ? of_dump(target) : of_jvm(own);
-  if (!opened) return fail(opened.error().with_context("heap of " + target));
-  for (std::string& line : opened->missing) line = target + ": " + line;
+  JTRACE_ASSIGN_OR_RETURN(LoadedHeap heap, load_heap(own));
+  Opened opened{.totals = coreinspect::HeapTotals(*heap.graph), .target = std::move(heap.target)};
+  for (const auto& lines : {heap.missing, heap.graph->missing()})
+    for (const std::string& line : lines) opened.missing.push_back(target + ": " + line);
   return opened;
 }
 
@@ -111,8 +92,41 @@ ExitStatus run_diff_command(const HeapArguments& arguments, const WordScopes& sc
   return missing->empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }
 
+void add_command(CLI::App& app, ExitStatus& status, const LoadedHeap* loaded);
+
+// A line of the shell, as the words after `jtrace heap TARGET`.
+ExitStatus ask(const LoadedHeap& heap, const std::string& target, const std::vector<std::string>& words) {
+  std::vector<std::string> line = {"jtrace", "heap", target};
+  line.insert(line.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  for (std::string& word : line) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  CLI::App app("", "jtrace");
+  ExitStatus status = ExitStatus::kOk;
+  add_command(app, status, &heap);
+  return static_cast<ExitStatus>(run_program(app, status, static_cast<int>(line.size()), argv.data(), nullptr));
+}
+
+ExitStatus run_shell_command(const HeapArguments& arguments, const WordScopes& scopes) {
+  for (const auto& [option, words] : scopes.options)
+    if (option->count() > 0 && !scopes.has(kShell, *option))
+      return report(Error{.category = ErrorCategory::kUsage,
+                          .text = "shell has no option --" + option->get_lnames().front(),
+                          .help = "it comes after a view, in the shell"});
+  if (!arguments.inspect.options.arguments.empty())
+    return report(Error{ErrorCategory::kUsage, "shell takes no argument"});
+  InspectArguments inspect = arguments.inspect;
+  inspect.target = arguments.target;
+  const auto heap = load_heap(inspect);
+  if (!heap) return report(heap.error());
+  log_info(counted(heap->graph->size(), "object") + " of " + arguments.target +
+           "; a view with its options is a question, help lists the views, quit ends");
+  return run_shell([&](const auto& words) { return ask(*heap, arguments.target, words); }, list_of_views(is_heap_view));
+}
+
 ExitStatus run(HeapArguments& arguments, const WordScopes& scopes) {
   if (arguments.is_diff()) return run_diff_command(arguments, scopes);
+  if (arguments.view == kShell && arguments.loaded == nullptr) return run_shell_command(arguments, scopes);
   InspectArguments& inspect = arguments.inspect;
   const auto view = named_view(arguments.view, is_heap_view, "jtrace heap");
   if (!view) return report(view.error());
@@ -123,13 +137,12 @@ ExitStatus run(HeapArguments& arguments, const WordScopes& scopes) {
                         .help = "the view retained is by it"});
   inspect.target = arguments.target;
   inspect.view = arguments.view;
-  return run_view(inspect, **view);
+  return arguments.loaded ? run_view_of(*arguments.loaded, inspect, **view) : run_view(inspect, **view);
 }
 
-}  // namespace
-
-void add_heap_command(CLI::App& app, ExitStatus& status) {
+void add_command(CLI::App& app, ExitStatus& status, const LoadedHeap* loaded) {
   auto arguments = std::make_shared<HeapArguments>();
+  arguments->loaded = loaded;
   coreinspect::HeapOptions& heap = arguments->inspect.options.heap;
   CLI::App* command =
       app.add_subcommand("heap", "what objects hold, and who holds them; what has grown between two heaps");
@@ -145,7 +158,8 @@ void add_heap_command(CLI::App& app, ExitStatus& status) {
   add_inspect_options(*command, arguments->inspect);
   OwnOptions own(is_heap_view);
   own.add_word(kDiff, "what has grown between two heaps, OLD and NEW, class by class");
-  own.add(ViewOption::kMaxStop, add_max_stop(*command, arguments->inspect), {kDiff});
+  own.add_word(kShell, "reads the heap once, and answers one view after the other, a line each");
+  own.add(ViewOption::kMaxStop, add_max_stop(*command, arguments->inspect), {kDiff, kShell});
   own.add(ViewOption::kSort,
           command
               ->add_option("--sort", heap.sort,
@@ -158,13 +172,18 @@ void add_heap_command(CLI::App& app, ExitStatus& status) {
   CLI::Option* rows = command->add_option("--rows", heap.top, "number of rows; of an array, number of elements");
   own.add(ViewOption::kTop, rows, {kDiff});
   add_old_name(*command, rows, "--top");
-  add_heap_options(*command, arguments->inspect, own);
+  add_heap_options(*command, arguments->inspect, own, {kShell});
   command->footer("Views, which jtrace inspect has too:\n" + list_of_views(is_heap_view) +
+                  "shell             reads the heap once, and answers one view after the other, a line each\n"
                   "Exit status 9: something is missing.\n"
                   "Examples: jtrace heap monday.hprof instances Order\n"
                   "          jtrace heap diff monday.hprof 4711");
   register_word_scopes(*command, std::move(own).scopes_of(view));
   command->callback([arguments, command, &status] { status = run(*arguments, *word_scopes_of(*command)); });
 }
+
+}  // namespace
+
+void add_heap_command(CLI::App& app, ExitStatus& status) { add_command(app, status, nullptr); }
 
 }  // namespace jtrace::cli

@@ -60,14 +60,16 @@ void OwnOptions::add(ViewOption which, CLI::Option* option, const std::vector<st
   scopes_.options.push_back({option, std::move(names)});
 }
 
-void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions& own) {
+void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions& own,
+                      const std::vector<std::string>& words) {
   coreinspect::ViewOptions& options = arguments.options;
   coreinspect::HeapOptions& heap = options.heap;
   own.add(ViewOption::kShowSecrets,
           command.add_flag("--show-secrets", options.show_secrets, "do not mask passwords and other secrets"));
   own.add(ViewOption::kNoStop,
           command.add_flag("--no-stop", heap.no_stop,
-                           "read the heap of a live JVM while it runs; reports how much changed in the meantime"));
+                           "read the heap of a live JVM while it runs; reports how much changed in the meantime"),
+          words);
   own.add(ViewOption::kSubclasses, command.add_flag("--subclasses", heap.subclasses, "objects of its subclasses too"));
   own.add(ViewOption::kByLoader,
           command.add_flag("--by-loader", heap.by_loader, "with the class loader of each class"));
@@ -81,7 +83,8 @@ void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions
                              "include the object at this address, or begin there; may be repeated"));
   own.add(
       ViewOption::kThreads,
-      command.add_option("--threads", heap.threads, "number of threads that walk the heap")->check(CLI::Range(1, 64)));
+      command.add_option("--threads", heap.threads, "number of threads that walk the heap")->check(CLI::Range(1, 64)),
+      words);
 }
 
 }  // namespace jtrace::cli

@@ -39,7 +39,9 @@ class OwnOptions {
 };
 
 // Those of the walks over a heap, and of what is shown of it.
-void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions& own);
+// `words`: words that are no views, and have the options of how the heap is read.
+void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions& own,
+                      const std::vector<std::string>& words = {});
 
 // "  NAME ARGUMENT  help" for each.
 std::string list_of_views(const ViewChoice& is_chosen);

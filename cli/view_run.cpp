@@ -9,6 +9,7 @@
 #include "cli/bundle_views.h"
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
+#include "cli/loaded_heap.h"
 #include "cli/overwriting.h"
 #include "cli/redacted_dump.h"
 #include "coreinspect/tools/core_redaction.h"
@@ -47,26 +48,26 @@ void write_dump_target(JsonWriter& json, const std::string& path, const coreinsp
 
 namespace {
 
-template <class WriteTarget>
-void write_envelope(std::string& out, const std::string& view, const coreinspect::ViewResult& result,
-                    WriteTarget&& write_target) {
+// `target`: as JSON.
+std::string envelope(const std::string& view, const std::string& target, const coreinspect::ViewResult& result) {
+  std::string out;
+  JsonWriter(out).begin_object().member("view", view);
+  out += ",\"target\":" + target + ",";
   JsonWriter json(out);
-  json.begin_object().member("view", view).key("target");
-  write_target(json);
   write_missing(json, result.missing.empty(), result.missing);
   if (result.masked > 0) json.member("masked", result.masked);
   if (!result.members.empty()) out += "," + result.members;
-  json.key("data");
-  out += "[" + result.out + "]}\n";
+  return out + ",\"data\":[" + result.out + "]}\n";
 }
 
 }  // namespace
 
 std::string view_document(const coreinspect::Inspection& inspection, const coreinspect::View& view,
                           const coreinspect::ViewResult& result) {
-  std::string out;
-  write_envelope(out, std::string(view.name), result, [&](JsonWriter& json) { write_target(json, inspection); });
-  return out;
+  std::string target;
+  JsonWriter json(target);
+  write_target(json, inspection);
+  return envelope(std::string(view.name), target, result);
 }
 
 namespace {
@@ -129,31 +130,34 @@ std::string views_of_dumps() {
   return joined(names);
 }
 
-Result<std::vector<std::string>> write_graph_view(const InspectArguments& arguments, const coreinspect::View& view) {
-  if (view.writes_dump) return write_redacted_dump(arguments);
-  if (!view.of_graph)
-    return fail(ErrorCategory::kUsage, "a heap dump has no " + std::string(view.name), "it has " + views_of_dumps());
-  if (arguments.format == "xml")
-    return fail(ErrorCategory::kUsage, "a view of a heap dump has no elements of trace.dtd: it has no --format xml");
-  bool cut = false;
-  JTRACE_ASSIGN_OR_RETURN(const auto graph, open_heap_graph(arguments.target, cut));
+Result<std::vector<std::string>> answer_of(const LoadedHeap& heap, const InspectArguments& arguments,
+                                           const coreinspect::View& view) {
   coreinspect::ViewOptions options = arguments.options;
   options.json = is_made_of_json(arguments.format);
-  JTRACE_ASSIGN_OR_RETURN(auto result, view.of_graph(*graph, options));
-  if (cut) result.missing.push_back("the compressed file ends too early, or its end is spoilt");
-  std::string out;
-  if (options.json)
-    write_envelope(out, std::string(view.name), result,
-                   [&](JsonWriter& json) { write_dump_target(json, arguments.target, *graph); });
-  else out = std::move(result.out);
+  JTRACE_ASSIGN_OR_RETURN(auto result, view.of_graph(*heap.graph, options));
+  result.missing.insert(result.missing.begin(), heap.missing.begin(), heap.missing.end());
+  if (!heap.members.empty()) result.members += (result.members.empty() ? "" : ",") + heap.members;
+  std::string out = std::move(result.out);
   if (options.json) {
-    JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), arguments.format, arguments.output));
+    result.out = std::move(out);
+    JTRACE_ASSIGN_OR_RETURN(
+        out, formatted(envelope(std::string(view.name), heap.target, result), arguments.format, arguments.output));
   }
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
   report_masked(result.masked);
   return std::move(result.missing);
+}
+
+Result<std::vector<std::string>> write_graph_view(const InspectArguments& arguments, const coreinspect::View& view) {
+  if (view.writes_dump) return write_redacted_dump(arguments);
+  if (!view.of_graph)
+    return fail(ErrorCategory::kUsage, "a heap dump has no " + std::string(view.name), "it has " + views_of_dumps());
+  if (arguments.format == "xml")
+    return fail(ErrorCategory::kUsage, "a view of a heap dump has no elements of trace.dtd: it has no --format xml");
+  JTRACE_ASSIGN_OR_RETURN(const LoadedHeap heap, load_heap(arguments));
+  return answer_of(heap, arguments, view);
 }
 
 ExitStatus finish(const Result<std::vector<std::string>>& missing, const std::string& what) {
@@ -163,6 +167,16 @@ ExitStatus finish(const Result<std::vector<std::string>>& missing, const std::st
 }
 
 }  // namespace
+
+ExitStatus run_view_of(const LoadedHeap& heap, const InspectArguments& arguments, const coreinspect::View& view) {
+  const std::string what = std::string(view.name) + " of " + arguments.target;
+  if (arguments.format == "xml")
+    return report(
+        Error{ErrorCategory::kUsage, "a view of a heap has no elements of trace.dtd: it has no --format xml"});
+  if (const Result<> good = refuse_overwriting(arguments.output, {arguments.target}); !good)
+    return report(good.error());
+  return finish(answer_of(heap, arguments, view), what);
+}
 
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {
   const std::string what = std::string(view.name) + " of " + arguments.target;

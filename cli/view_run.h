@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cli/inspect_common.h"
+#include "cli/loaded_heap.h"
 #include "coreinspect/graph/object_graph.h"
 
 namespace jtrace::cli {
@@ -20,5 +21,7 @@ std::string view_document(const coreinspect::Inspection& inspection, const corei
                           const coreinspect::ViewResult& result);
 // Opens the target, runs the view, prints it; the exit status is kPartial if something is missing.
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view);
+// The same for a heap that is read already; `arguments.target` names it.
+ExitStatus run_view_of(const LoadedHeap& heap, const InspectArguments& arguments, const coreinspect::View& view);
 
 }  // namespace jtrace::cli

@@ -200,6 +200,25 @@ TEST_P(Contents, AreFoundByValue) {
   }
 }
 
+TEST_P(Contents, AreAskedForInAShellOfOneReading) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    std::vector<std::string> words = {"heap", target, "shell"};
+    add_options(target, words);
+    const std::string lines =
+        "values -17 --class 'Contents*'\n\nnope\nvalues 'x\nstrings \"label of an \u00f6rd?r\" --format "
+        "csv\nquit\nleaks\n";
+    const CommandOutput done = must(run_jtrace(words, {.input = lines}));
+    EXPECT_EQ(done.status, 2) << done.err;
+    EXPECT_THAT(done.out, testing::StartsWith("3 places with this value, in 1 field\n"));
+    EXPECT_THAT(done.out, HasSubstr("3  Contents$Order.boxed; 0x"));
+    EXPECT_THAT(done.out, HasSubstr("\ntext,strings,bytes,holder,fields\nlabel of an \u00f6rder,"));
+    EXPECT_THAT(done.out, Not(HasSubstr("leak"))) << "after quit";
+    EXPECT_THAT(done.err, HasSubstr("jtrace: no view nope"));
+    EXPECT_THAT(done.err, HasSubstr("jtrace: a quote is not closed: values 'x"));
+  }
+}
+
 TEST_P(Contents, AreReferredToByKnownFields) {
   for (const std::string& target : targets()) {
     SCOPED_TRACE(target);

@@ -1,0 +1,43 @@
+#include "cli/loaded_heap.h"
+
+#include "cli/heap_dump_file.h"
+#include "cli/view_run.h"
+#include "coreinspect/tools/graph_views.h"
+
+namespace jtrace::cli {
+namespace {
+
+Result<LoadedHeap> of_dump(const std::string& path) {
+  bool cut = false;
+  LoadedHeap heap;
+  JTRACE_ASSIGN_OR_RETURN(heap.graph, open_heap_graph(path, cut));
+  if (cut) heap.missing.push_back("the compressed file ends too early, or its end is spoilt");
+  JsonWriter json(heap.target);
+  write_dump_target(json, path, *heap.graph);
+  return heap;
+}
+
+Result<LoadedHeap> of_jvm(const InspectArguments& arguments) {
+  JTRACE_ASSIGN_OR_RETURN(const auto inspection, open_inspection(arguments));
+  coreinspect::ViewOptions options = arguments.options;
+  options.max_stop = arguments.max_stop;
+  JTRACE_ASSIGN_OR_RETURN(auto made, coreinspect::graph_of(*inspection, options));
+  LoadedHeap heap{
+      .graph = std::move(made.graph), .missing = std::move(made.missing), .members = std::move(made.members)};
+  const auto lines = inspection->missing();
+  heap.missing.insert(heap.missing.end(), lines.begin(), lines.end());
+  JsonWriter json(heap.target);
+  write_target(json, *inspection);
+  return heap;
+}
+
+}  // namespace
+
+Result<LoadedHeap> load_heap(const InspectArguments& arguments) {
+  auto heap =
+      is_file_name(arguments.target) && is_heap_dump(arguments.target) ? of_dump(arguments.target) : of_jvm(arguments);
+  if (!heap) return fail(heap.error().with_context("heap of " + arguments.target));
+  return heap;
+}
+
+}  // namespace jtrace::cli
