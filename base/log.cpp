@@ -2,8 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
+#include <utility>
+
+#include "base/strings.h"
 
 namespace jtrace {
 namespace {
@@ -22,12 +26,11 @@ void log(LogLevel level, std::string_view text) {
   std::string line(g_program);
   line += level == LogLevel::kWarning ? ": warning: " : ": ";
   line += text;
-  // One message is one line, and contains no control characters for a terminal, whatever text a target supplied.
-  for (char& c : line) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-    else if (byte < 0x20 || byte == 0x7f) c = '?';
-  }
+  // One message is one line, and contains nothing that changes how a terminal shows it, whatever text a target
+  // supplied.
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  line = printable(std::move(line));
   line += '\n';
   [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, line.data(), line.size());
 }

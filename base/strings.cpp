@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -48,6 +50,37 @@ void for_each_character(std::string_view text, OnAscii on_ascii, OnText on_text)
     on_text(length == 0 ? kReplacement : text.substr(i, length));
     i += std::max<std::size_t>(length, 1);
   }
+}
+
+std::uint32_t code_point_of(std::string_view sequence) {
+  const std::size_t length = sequence.size();
+  std::uint32_t code = static_cast<unsigned char>(sequence[0]) & (0xffu >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) code = (code << 6) | (static_cast<unsigned char>(sequence[i]) & 0x3f);
+  return code;
+}
+
+// A character beyond ASCII that is not seen itself, and may change how the text around it looks: a control, one of
+// Unicode's general category Cf (marks of direction, joiners, tags), or a separator of lines.
+bool is_hidden(std::string_view sequence) {
+  constexpr std::pair<std::uint32_t, std::uint32_t> kHidden[] = {
+      {0x80, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e}, {0x200b, 0x200f},
+      {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+  const std::uint32_t code = code_point_of(sequence);
+  return std::any_of(std::begin(kHidden), std::end(kHidden),
+                     [&](const auto& range) { return range.first <= code && code <= range.second; });
+}
+
+void append_unit(std::string& out, std::uint32_t unit) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(unit >> shift) & 15];
+}
+// As Java and JSON write a character: the code of each unit of UTF-16.
+void append_escaped(std::string& out, std::string_view sequence) {
+  const std::uint32_t code = code_point_of(sequence);
+  if (code < 0x10000) return append_unit(out, code);
+  append_unit(out, 0xd800 + ((code - 0x10000) >> 10));
+  append_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
 }
 
 void append_xml_ascii(std::string& out, char c) {
@@ -133,7 +166,6 @@ void append_xml_escaped(std::string& out, std::string_view text) {
 }
 
 void append_json_escaped(std::string& out, std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
   const auto ascii = [&](char c) {
     switch (c) {
       case '"': out += "\\\""; return;
@@ -143,15 +175,13 @@ void append_json_escaped(std::string& out, std::string_view text) {
       case '\t': out += "\\t"; return;
       default: break;
     }
-    if (static_cast<unsigned char>(c) >= 0x20) {
-      out += c;
-      return;
-    }
-    out += "\\u00";
-    out += kHex[c >> 4];
-    out += kHex[c & 15];
+    if (static_cast<unsigned char>(c) >= 0x20) out += c;
+    else append_unit(out, static_cast<unsigned char>(c));
   };
-  for_each_character(text, ascii, [&](std::string_view sequence) { out += sequence; });
+  for_each_character(text, ascii, [&](std::string_view sequence) {
+    if (is_hidden(sequence)) append_escaped(out, sequence);
+    else out += sequence;
+  });
 }
 
 std::optional<std::size_t> first_not_utf8(std::string_view text) {
@@ -206,9 +236,15 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text;
+  std::string out;
+  out.reserve(text.size());
+  for_each_character(
+      text, [&](char c) { out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c; },
+      [&](std::string_view sequence) {
+        if (is_hidden(sequence)) append_escaped(out, sequence);
+        else out += sequence;
+      });
+  return out;
 }
 
 std::string_view nearest_word(std::string_view word, const std::vector<std::string_view>& candidates) {

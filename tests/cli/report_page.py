@@ -76,6 +76,13 @@ def main():
         picture = pathlib.Path(folder, "page.png")
         show(f"--screenshot={picture}")
         assert picture.exists() and colors(picture.read_bytes()) > 100, "the page is blank"
+        # A name that would turn its line around shows the code of the character instead.
+        turned = pathlib.Path(folder, "turned.trcxml")
+        turned.write_text(pathlib.Path(trace).read_text().replace('threadName="main"', 'threadName="\u202eniam"'))
+        subprocess.run([jtrace, "report", turned, "-o", turned.with_suffix(".html")], check=True)
+        shown = show("--dump-dom", page=turned.with_suffix(".html"))
+        body = shown.stdout.split("<main>")[1].split('id="data"')[0]
+        assert "\\u202eniam" in body and "\u202e" not in body, "a mark of direction reaches the page"
         # A document of hsperf poll: the heap over time is the sum of its spaces, beside the pauses.
         polled = pathlib.Path(folder, "polled.html")
         subprocess.run([jtrace, "report", pathlib.Path(trace).with_name("heap_use.trcxml"), "-o", polled], check=True)

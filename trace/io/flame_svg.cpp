@@ -35,7 +35,7 @@ void add_stack(Frame& root, std::string_view stack, double weight) {
 
 std::string escaped(std::string_view text) {
   std::string out;
-  append_xml_escaped(out, text);
+  append_xml_escaped(out, printable(std::string(text)));
   return out;
 }
 

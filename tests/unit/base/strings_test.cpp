@@ -35,6 +35,24 @@ TEST(XmlEscape, EscapesMarkupAndReplacesWhatXmlCannotCarry) {
   EXPECT_EQ(xml("\xc0\x80"), "\xef\xbf\xbd\xef\xbf\xbd");  // overlong
 }
 
+// A name that would turn the rest of its line around, or hide in it.
+TEST(Printable, ShowsTheCodesOfCharactersThatHide) {
+  EXPECT_EQ(printable("Shop\u202egnihton\u202c"), "Shop\\u202egnihton\\u202c");
+  EXPECT_EQ(printable("a\u200bb\u00adc\u0085d\U000e0041"), "a\\u200bb\\u00adc\\u0085d\\udb40\\udc41");
+  EXPECT_EQ(printable("caf\u00e9 \u6771\u4eac \U0001f600"), "caf\u00e9 \u6771\u4eac \U0001f600");
+  EXPECT_EQ(printable("a\x1b[31m\n"), "a?[31m?");
+  EXPECT_EQ(printable("a\x9b"
+                      "b"),
+            "a\ufffd"
+            "b");
+}
+
+TEST(JsonEscape, GivesCharactersThatHideAsTheirCodes) {
+  std::string out;
+  append_json_escaped(out, "a\u202eb\u2028c\x1f\u00e9\U000e0041");
+  EXPECT_EQ(out, "a\\u202eb\\u2028c\\u001f\u00e9\\udb40\\udc41");
+}
+
 TEST(ModifiedUtf8, JoinsSurrogatePairsAndKeepsNul) {
   EXPECT_EQ(utf8_from_modified("\xc0\x80"), std::string(1, '\0'));
   EXPECT_EQ(utf8_from_modified("\xed\xa0\xbd\xed\xb8\x80"), "\xf0\x9f\x98\x80");

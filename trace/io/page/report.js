@@ -3,7 +3,11 @@
 const root = document.documentElement;
 window.onerror = (message) => { root.dataset.state = 'failed'; document.getElementById('summary').textContent = message; };
 
-const data = JSON.parse(document.getElementById('data').textContent);
+// Characters that are not seen, and may change how the text around them looks, are shown as their codes (base/strings.cpp, is_hidden).
+const kHidden = /[\u0080-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+const codes = (text) => Array.from(text.split(''), (unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join('');
+const visible = (key, value) => (typeof value === 'string' ? value.replace(kHidden, codes) : value);
+const data = JSON.parse(document.getElementById('data').textContent, visible);
 const main = document.querySelector('main'), nav = document.querySelector('nav'), tip = document.getElementById('tip');
 
 // -- Small helpers
