@@ -133,7 +133,7 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   const std::string path = temporary ? temporary->path() : arguments.output;
   const auto options = trace_options(arguments, path, give);
   if (!options) return report(options.error());
-  auto process = open_selected(arguments.target);
+  auto process = open_selected(arguments.target, Takes::kJvmOrFile);
   if (!process) return report(process.error());
   if (const std::string note = session::note_of_left_pools(*process); !note.empty()) log_info(note);
   ::signal(SIGPIPE, SIG_IGN);

@@ -31,7 +31,7 @@ Result<diagnose::Collected> collect(const DiagnoseArguments& arguments) {
       JTRACE_RETURN_IF_ERROR(coreinspect::check_not_redacted(inspection->target(), "diagnosis"));
       return inspection;
     });
-  JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(target));
+  JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(target, Takes::kJvmOrFile));
   // A copy for the collectors: one that does not end in time outlives this function.
   const InspectArguments live = of_process(arguments, pid);
   const diagnose::CollectOptions options{.interval = arguments.interval, .max_stop = arguments.inspect.max_stop};

@@ -132,7 +132,7 @@ Result<ExitStatus> list_probes(const ProbesArguments& arguments) {
   if (names_a_file(arguments.subject)) {
     JTRACE_ASSIGN_OR_RETURN(libjvm, dtrace::libjvm_of_file(arguments.subject));
   } else {
-    JTRACE_ASSIGN_OR_RETURN(const target::Process process, open_selected(arguments.subject));
+    JTRACE_ASSIGN_OR_RETURN(const target::Process process, open_selected(arguments.subject, Takes::kJvmOrFile));
     pid = process.pid();
     JTRACE_ASSIGN_OR_RETURN(libjvm, dtrace::libjvm_of_process(process));
   }

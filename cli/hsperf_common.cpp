@@ -95,7 +95,7 @@ Result<std::vector<CounterSource>> open_selector(const std::string& selector, co
     return just(is_elf(path) ? open_core_counters(path, arguments) : CounterSource::of_file(path, options));
   }
   if (selects_all(selector)) return open_everything(options);
-  JTRACE_ASSIGN_OR_RETURN(const std::vector<pid_t> pids, select_jvms(selector));
+  JTRACE_ASSIGN_OR_RETURN(const std::vector<pid_t> pids, select_jvms(selector, Takes::kJvmOrFile));
   std::vector<CounterSource> sources;
   for (const pid_t pid : pids) {
     JTRACE_ASSIGN_OR_RETURN(CounterSource source, CounterSource::of_process(pid, options));

@@ -40,7 +40,7 @@ Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectAr
           "a file is a core; inspect and heap take a heap dump too, inspect and diagnose a bundle"));
     JTRACE_ASSIGN_OR_RETURN(target, std::move(core));
   } else {
-    JTRACE_ASSIGN_OR_RETURN(auto process, open_selected(arguments.target));
+    JTRACE_ASSIGN_OR_RETURN(auto process, open_selected(arguments.target, Takes::kJvmOrFile));
     JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_process(std::move(process)));
   }
   auto inspection = coreinspect::Inspection::open(std::move(target));

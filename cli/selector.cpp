@@ -1,6 +1,8 @@
 #include "cli/selector.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "base/strings.h"
 #include "target/jvm_discovery.h"
@@ -18,25 +20,33 @@ std::string candidates(const std::vector<target::Jvm>& jvms) {
   return text;
 }
 
-Result<pid_t> select_by_main_class(std::string_view part) {
+Error none_has(std::string_view part, Takes takes) {
+  const std::string word = "'" + std::string(part) + "'";
+  std::string text = takes == Takes::kJvmOrFile
+                         ? "there is no file " + word + ", and no JVM whose main class contains it"
+                         : word + " is no process id, and no JVM's main class contains it";
+  std::error_code unknown;
+  if (takes == Takes::kJvm && std::filesystem::is_regular_file(part, unknown)) text += ": a file is not taken here";
+  return Error{ErrorCategory::kNotFound, text}.with_help("jtrace list shows the JVMs");
+}
+
+Result<pid_t> select_by_main_class(std::string_view part, Takes takes) {
   std::vector<target::Jvm> matches;
   for (target::Jvm& jvm : target::discover_jvms().jvms)
     if (jvm.main_class.find(part) != std::string::npos) matches.push_back(std::move(jvm));
   if (matches.size() == 1) return matches.front().pid;
-  const std::string word = "'" + std::string(part) + "'";
-  if (matches.empty())
-    return fail(ErrorCategory::kNotFound, word + " is no process id, and no JVM's main class contains it",
-                "jtrace list shows the JVMs");
+  if (matches.empty()) return fail(none_has(part, takes));
   return fail(ErrorCategory::kUsage,
-              word + " is in the main class of " + std::to_string(matches.size()) + " JVMs: " + candidates(matches),
+              "'" + std::string(part) + "' is in the main class of " + std::to_string(matches.size()) +
+                  " JVMs: " + candidates(matches),
               "say which by its process id");
 }
 
 }  // namespace
 
-Result<pid_t> select_jvm(std::string_view selector) {
+Result<pid_t> select_jvm(std::string_view selector, Takes takes) {
   if (selector.find_first_not_of("0123456789") == selector.npos) return target::parse_pid(selector);
-  return select_by_main_class(selector);
+  return select_by_main_class(selector, takes);
 }
 
 bool selects_all(std::string_view selectors) {
@@ -44,7 +54,7 @@ bool selects_all(std::string_view selectors) {
   return std::find(words.begin(), words.end(), "all") != words.end();
 }
 
-Result<std::vector<pid_t>> select_jvms(std::string_view selectors) {
+Result<std::vector<pid_t>> select_jvms(std::string_view selectors, Takes takes) {
   std::vector<pid_t> pids;
   const auto add = [&](pid_t pid) {
     if (std::find(pids.begin(), pids.end(), pid) == pids.end()) pids.push_back(pid);
@@ -54,15 +64,15 @@ Result<std::vector<pid_t>> select_jvms(std::string_view selectors) {
       for (const target::Jvm& jvm : target::discover_jvms().jvms) add(jvm.pid);
       continue;
     }
-    JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(selector));
+    JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(selector, takes));
     add(pid);
   }
   if (pids.empty()) return fail(ErrorCategory::kNotFound, "there is no JVM on this machine");
   return pids;
 }
 
-Result<target::Process> open_selected(std::string_view selector) {
-  JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(selector));
+Result<target::Process> open_selected(std::string_view selector, Takes takes) {
+  JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(selector, takes));
   return target::Process::open(pid);
 }
 

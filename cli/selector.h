@@ -2,6 +2,7 @@
 // that exactly one JVM has.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,14 +12,18 @@
 
 namespace jtrace::cli {
 
+// What a command takes in the place of the word: where a file can stand too, a word that names nothing may be one that
+// is missing.
+enum class Takes : std::uint8_t { kJvm, kJvmOrFile };
+
 // Errors: kUsage (several match: they are listed; an empty word), kNotFound.
-Result<pid_t> select_jvm(std::string_view selector);
+Result<pid_t> select_jvm(std::string_view selector, Takes takes = Takes::kJvm);
 
 // Several JVMs: selectors separated by commas, or "all" for each JVM of this machine. Each once, in the given order.
-Result<std::vector<pid_t>> select_jvms(std::string_view selectors);
+Result<std::vector<pid_t>> select_jvms(std::string_view selectors, Takes takes = Takes::kJvm);
 bool selects_all(std::string_view selectors);
 
 // select_jvm(), then Process::open().
-Result<target::Process> open_selected(std::string_view selector);
+Result<target::Process> open_selected(std::string_view selector, Takes takes = Takes::kJvm);
 
 }  // namespace jtrace::cli
