@@ -44,6 +44,14 @@ bool is_gone(const LeftPool& pool) {
   return process->start_ticks() != pool.start_ticks;
 }
 
+// Who may not change the file is told again.
+void mark_told(const LeftPool& pool) {
+  const UniqueFd fd(::open(pool.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid()) return;
+  [[maybe_unused]] const int ignored = ::fchmod(fd.get(), (info.st_mode & 07777) | S_ISVTX);
+}
+
 std::string size_text(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 std::string remedy(const LeftPool& pool) {
@@ -64,6 +72,7 @@ LeftPool look_at_pool(const std::string& path) {
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return pool;
   pool.size = static_cast<std::uint64_t>(info.st_size);
+  pool.is_told = (info.st_mode & S_ISVTX) != 0;
   if (::flock(fd.get(), LOCK_SH | LOCK_NB) != 0) {
     pool.state = State::kInUse;
     return pool;
@@ -88,10 +97,11 @@ std::string note_of_left_pools(const target::Process& jvm) {
     return pool.pid == jvm.pid() && pool.start_ticks == jvm.start_ticks();
   };
   std::erase_if(pools, [&](const LeftPool& pool) {
-    return pool.state == State::kInUse || pool.size == 0 || (!is_of_jvm(pool) && !is_gone(pool));
+    return pool.state == State::kInUse || pool.size == 0 || pool.is_told || (!is_of_jvm(pool) && !is_gone(pool));
   });
   if (pools.empty()) return "";
   std::stable_partition(pools.begin(), pools.end(), is_of_jvm);
+  std::for_each(pools.begin(), pools.end(), mark_told);
   const LeftPool& first = pools.front();
   std::string text = "an earlier jtrace left " + size_text(first.size) + " of ring memory of " +
                      (is_of_jvm(first) ? "this JVM" : "JVM " + std::to_string(first.pid) + ", which has ended") + ": " +

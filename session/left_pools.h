@@ -29,6 +29,7 @@ struct LeftPool {
   std::uint64_t start_ticks = 0;
   std::string process_name;  // kHolds
   std::string output;        // kHolds: the file of the trace
+  bool is_told = false;      // note_of_left_pools() has named it
 };
 
 // The kind of this file. Only a file with the name of a pool can be blank. The file is read, not mapped.
@@ -37,7 +38,8 @@ LeftPool look_at_pool(const std::string& path);
 std::vector<LeftPool> list_left_pools();
 
 // One line for a new trace of `jvm`: a left pool of it, or of a JVM that has ended, and the command that reads or
-// removes it; "" if there is none.
+// removes it; "" if there is none of which this was not told before. That it was is kept in the sticky bit of the file
+// (it means nothing on Linux, chmod(2)), where the file is the user's.
 std::string note_of_left_pools(const target::Process& jvm);
 
 // Removes a pool in which nothing was recorded. kRefused: it is in use, or may have events. kMalformed: not a pool.

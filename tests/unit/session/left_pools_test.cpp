@@ -91,6 +91,18 @@ TEST(LeftPools, AreNamedWithTheCommandThatReadsThem) {
   fs::remove(path);
 }
 
+// They stay for days, and every trace would say so.
+TEST(LeftPools, AreNamedOnce) {
+  const auto self = must(target::Process::open(::getpid()));
+  const std::string path = left_pool(self.pid(), self.start_ticks());
+  ASSERT_NE(path, "");
+  EXPECT_THAT(note_of_left_pools(self), HasSubstr(path));
+  EXPECT_THAT(note_of_left_pools(self), ::testing::Not(HasSubstr(path)));
+  EXPECT_EQ(look_at_pool(path).state, State::kHolds);
+  EXPECT_TRUE(look_at_pool(path).is_told);
+  fs::remove(path);
+}
+
 TEST(LeftPools, ThoseOfProcessesThatAreGoneAreNamedThoseOfOthersNot) {
   const auto self = must(target::Process::open(::getpid()));
   const pid_t gone = run_and_die([] {});
