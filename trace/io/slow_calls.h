@@ -27,6 +27,7 @@ struct GcPause {  // ns, bytes (0: unknown)
 // Durations of a method's calls, by eighths of a power of two: percentiles are at most an eighth too long. ns.
 class Durations {
  public:
+  static constexpr double kGreatestError = 0.125;  // of a percentile that is too high
   void add(std::uint64_t ns);
   std::uint64_t count() const { return count_; }
   std::uint64_t longest() const { return longest_; }

@@ -175,7 +175,7 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
     out += "  " + std::to_string(more) + " more had not ended\n";
   const Rows<SlowMethod> methods = slow_methods(statistics, limits.rows);
   if (methods.shown.empty()) return out;
-  out = out + "       CALLS    50 % ms    90 % ms    99 % ms LONGEST ms  METHOD\n";
+  out += "       CALLS   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
   for (const auto& [id, times] : methods)
     out += "  " + padded(std::to_string(times->count()), 10) + padded(millis(times->percentile(0.5)), 11) +
            padded(millis(times->percentile(0.9)), 11) + padded(millis(times->percentile(0.99)), 11) +
@@ -196,7 +196,7 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
         .member("times", all.count)
         .member("total", as_seconds(all.total))
         .end_object();
-  json.key("slowMethods").begin_array();
+  json.member("percentileError", Durations::kGreatestError).key("slowMethods").begin_array();
   const Rows<SlowMethod> methods = slow_methods(statistics, limits.rows);
   for (const auto& [id, times] : methods) {
     json.begin_object().member("method", statistics.scope->method_name(id)).member("calls", times->count());

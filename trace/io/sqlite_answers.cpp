@@ -148,6 +148,8 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
         " events were lost (view losses): sums are too low, and what has complete = 0 took longer");
   if (const std::string note = statistics.allocation_note(); !note.empty()) add("allocations are " + note);
   if (const std::string note = scope.short_contentions_note(); !note.empty()) add(note);
+  if (!statistics.slow.methods().empty())
+    add("median_ms and p99_ms of the view methods are about: at most an eighth too high");
   if (!scope.slower_than.empty()) add("only calls of " + scope.slower_than + " s and longer were recorded");
 }
 

@@ -345,9 +345,10 @@ function slowest(process) {
     time('waiting', 'waiting'), time('sleeping', 'sleeping'), time('paused', 'pauses'),
     ['below it', (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ')]], calls);
   make('h3', part, 'How the times of a method\'s calls are spread');
+  make('p', part, '~: about, at most an eighth too high.', {className: 'note'});
   const quantile = (key, title) => [title, (r) => nanos(Math.round(r[key] * 1e9)), true, (r) => r[key]];
-  table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], quantile('p50', '50 %'), quantile('p90', '90 %'),
-    quantile('p99', '99 %'), quantile('longest', 'longest')], process.calls.slowMethods);
+  table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], quantile('p50', '~50 %'), quantile('p90', '~90 %'),
+    quantile('p99', '~99 %'), quantile('longest', 'longest')], process.calls.slowMethods);
 }
 function exceptions(process) {
   if (!process.exceptions || !process.exceptions.exceptionsAll) return;

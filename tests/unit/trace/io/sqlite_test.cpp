@@ -72,6 +72,13 @@ TEST_F(SqliteViews, ACallThatLostItsEndSaysSo) {
   EXPECT_EQ(ask(path, "SELECT note LIKE '17 events were lost%' FROM notes"), "1");
 }
 
+TEST_F(SqliteViews, PercentilesAreSaidToBeAbout) {
+  const std::string path = database(
+      "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"3.0\" methodIdRef=\"1\" ticket=\"1\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT count(*) FROM notes WHERE note LIKE 'median_ms and p99_ms%about%'"), "1");
+}
+
 TEST_F(SqliteViews, CallsHaveTheirCallerSelfTimeAndWaits) {
   const std::string path = database(
       "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
