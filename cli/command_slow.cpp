@@ -21,6 +21,7 @@ struct SlowArguments {
   BriefTrace trace;
   std::string over = "200ms";
   bool no_arguments = false;
+  bool with_idle = false;
   std::string format = "text";
   std::size_t rows = 20;
 };
@@ -50,7 +51,7 @@ ExitStatus run(const SlowArguments& arguments) {
   const auto over = parse_seconds(arguments.over);
   if (!over || *over == 0)
     return report(Error{ErrorCategory::kUsage, "--over: '" + arguments.over + "' is not a time (200ms, 0.5, 5m)"});
-  const io::SlowLimits limits{.over = *over, .rows = arguments.rows};
+  const io::SlowLimits limits{.over = *over, .rows = arguments.rows, .with_idle = arguments.with_idle};
   return answer_from_trace(
       arguments.trace, "slow", [&](session::OptionReader& reader) { return give_options(reader, arguments, *over); },
       [&](const io::Statistics& statistics, const std::string& name) {
@@ -69,6 +70,9 @@ void add_slow_command(CLI::App& app, ExitStatus& status) {
       ->type_name("TIME");
   command->add_flag("--no-arguments", arguments->no_arguments,
                     "do not read arguments (read where --filter is given: they cost in quick calls too)");
+  command->add_flag(
+      "--idle", arguments->with_idle,
+      "list idle calls too (95 % and more of the time asleep or waiting for work), which are else by method");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   add_rows(*command, arguments->rows, "rows of each table (20)");
   command->footer("Example: jtrace slow 4711 --over 200ms --filter 'com.example.*'");

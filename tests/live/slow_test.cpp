@@ -56,7 +56,8 @@ TEST_P(Slow, ShowsArgumentsAndTheCalleeOfATrace) {
   jvm.wait_rewritten();
   jvm.ask("slowly 1 150");
   jvm.finish_valid();
-  const json rows = rows_of(must(run_jtrace({"slow", jvm.path(), "--over", "280ms", "--format", "json"})));
+  // It only sleeps, so it is idle.
+  const json rows = rows_of(must(run_jtrace({"slow", jvm.path(), "--over", "280ms", "--idle", "--format", "json"})));
   ASSERT_EQ(rows.size(), 1u) << rows;
   // The outermost call is the one that was asked for from outside; what took its time stands below it.
   EXPECT_EQ(rows[0]["method"], "Calls.answer");
@@ -67,6 +68,26 @@ TEST_P(Slow, ShowsArgumentsAndTheCalleeOfATrace) {
   const std::string text = must(run_jtrace({"slow", jvm.path(), "--over", "10s"})).out;
   EXPECT_THAT(text, AllOf(HasSubstr("no call took 10 s; the slowest seen"), HasSubstr("Calls.slowly(\"text\"")));
   EXPECT_THAT(must(run_jtrace({"stats", jvm.path()})).out, HasSubstr("the slowest of the calls"));
+}
+
+// Three calls that nap for 400 ms take longer than the call that computes, and stand after it.
+TEST_P(Slow, IdleCallsDoNotHideTheOneThatWorks) {
+  TracedJvm jvm(GetParam(), "Calls",
+                {"--events", "methods,sleeps", "--time", "precise", "--filter", "Calls naps include", "--filter",
+                 "Calls fib include", "--filter", "* exclude"});
+  jvm.wait_rewritten();
+  jvm.ask("naps 3 200");
+  jvm.ask("fib 15");
+  jvm.finish_valid();
+  const auto done = must(run_jtrace({"slow", jvm.path(), "--over", "0.001ms", "--rows", "1", "--format", "json"}));
+  const json rows = rows_of(done);
+  ASSERT_EQ(rows.size(), 1u) << done.out;
+  EXPECT_EQ(rows[0]["method"], "Calls.fib");
+  const json idle = json::parse(done.out)["data"][0]["idleCalls"];
+  ASSERT_EQ(idle.size(), 1u) << done.out;
+  EXPECT_EQ(idle[0]["calls"], 3);
+  EXPECT_EQ(idle[0]["method"], "Calls.naps");
+  EXPECT_GE(idle[0]["longest"]["seconds"], 0.4);
 }
 
 }  // namespace

@@ -1,12 +1,17 @@
 // SlowCalls: the longest calls of a trace, each with its arguments, the waits of its thread during the call and the
 // callees that took most of its time; and for each method the distribution of its calls' durations. Statistics passes
-// the events. Memory grows with threads and methods, not with calls: kMaxKept calls are kept, and the last kMaxWaits
-// waits of each thread. One thread.
+// the events. Memory grows with threads and methods, not with calls: kMaxKept calls are kept and as many idle ones, and
+// the last kMaxWaits waits of each thread and for each thread. One thread.
+//
+// A call is idle if nearly all of it is a nap: its thread slept, or waited for no lock and no result (worker pools that
+// poll a queue, pauses of a loop), and hardly anyone waited for the thread meanwhile.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -43,9 +48,14 @@ struct Wait {  // ns since the epoch
   ThreadState state = ThreadState::kRunning;
   std::uint64_t since = 0, until = 0;
   std::uint64_t monitor = 0, owner = 0;  // ids; 0: not known
+  bool is_nap = false;
 };
+// If a wait that is not for a monitor is a nap, by the class of what it waits on (as Java prints it, "?" if unknown).
+bool is_nap(ThreadState state, std::uint64_t owner, std::string_view waited_for);
 
 struct SlowCall {
+  static constexpr unsigned kIdlePercent = 95;
+  static constexpr std::uint64_t kLeastNap = 1'000'000;  // ns; shorter calls are not told apart
   struct Callee {
     std::uint64_t method = 0, duration = 0;
     std::string arguments;
@@ -55,15 +65,18 @@ struct SlowCall {
   bool unfinished = false;                               // it took at least this long
   std::string arguments;                                 // "17, "abc""; "": the trace does not have them
   std::uint64_t blocked = 0, waiting = 0, sleeping = 0;  // ns, within it
+  std::uint64_t napping = 0;                             // ns: what of waiting and sleeping is naps
   std::uint64_t paused = 0;                              // by collections; counted in addition to the waits
   Wait longest;                                          // the longest wait, clipped to the call
   bool waits_cut = false;     // its thread had more than kMaxWaits waits since it began: the sums are of the last ones
   std::vector<Callee> below;  // the callee that took half of it or more, the one that took half of that...
   std::uint64_t waited() const { return blocked + waiting + sleeping; }
+  bool is_all_naps() const { return duration >= kLeastNap && napping >= duration / 100 * kIdlePercent; }
 };
 
 class SlowCalls {
  public:
+  enum class Which : std::uint8_t { kBusy, kIdle, kAll };
   static constexpr std::size_t kMaxKept = 1000, kMaxWaits = 4096;
 
   // Adds a wait of the thread that has ended.
@@ -71,31 +84,43 @@ class SlowCalls {
   // The begin of a call. If the thread has just waited for a monitor and the method that it enters at `time` takes one,
   // the call begins with the wait, because its caller did not wait. Otherwise `time`.
   std::uint64_t begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const;
-  // The call on top of `stack` ends at `time`. `pauses`: those until then, ordered by time.
+  // The call on top of `stack` ends at `time`. `pauses`: those until then, ordered by time. `open`: a wait of the
+  // thread that has not ended.
   void note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
-                 const std::vector<GcPause>& pauses);
+                 const std::vector<GcPause>& pauses, const std::optional<Wait>& open = std::nullopt);
 
-  // Calls of `over` ns or longer that have ended, or (`unfinished`) have not: of the kMaxKept longest calls, the
-  // longest first. A call that took half of its caller's time or more is in the `below` of that one, and not listed
-  // itself.
-  std::vector<const SlowCall*> longest_first(std::uint64_t over, bool unfinished) const;
-  // The longest call that is not kept, ns; 0: all are.
-  std::uint64_t longest_left_out() const { return longest_left_out_; }
+  // Calls of `over` ns or longer that have ended, or (`unfinished`) have not: of those that are kept, the longest
+  // first. A call that took half of its caller's time or more is in the `below` of that one, and not listed itself.
+  std::vector<const SlowCall*> longest_first(std::uint64_t over, bool unfinished, Which which = Which::kAll) const;
+  // How long other threads waited for the call's thread meanwhile, ns: each of them counts.
+  std::uint64_t held_up_others(const SlowCall& call) const;
+  // The longest call that is not kept, ns; 0: all are. Of those that are all naps, or of the others.
+  std::uint64_t longest_left_out(bool naps) const { return (naps ? napping_ : busy_).longest_left_out; }
   const std::unordered_map<std::uint64_t, Durations>& methods() const { return methods_; }
 
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;  // duration, serial number
+  struct Kept {
+    std::map<Key, SlowCall> calls;
+    std::uint64_t longest_left_out = 0;
+    bool takes(std::uint64_t duration) const;
+    void leave_out(std::uint64_t duration) { longest_left_out = std::max(longest_left_out, duration); }
+    void add(const Key& key, SlowCall call);
+  };
   void fill_waits(SlowCall& call) const;
+  static void add_wait(SlowCall& call, const Wait& wait);
+  void take_callee(SlowCall& call, const OpenFrame& frame);
+  bool is_idle(const SlowCall& call) const;
 
-  std::map<Key, SlowCall> kept_;
+  Kept busy_, napping_;  // apart, so that naps, of which there are many, do not take the place of others
   struct ThreadWaits {
     std::deque<Wait> last;              // by time
     std::uint64_t forgotten_until = 0;  // ns: the end of the last one that is not kept
   };
-  std::unordered_map<std::uint64_t, ThreadWaits> waits_;  // by thread
+  std::unordered_map<std::uint64_t, ThreadWaits> waits_;            // by thread
+  std::unordered_map<std::uint64_t, std::deque<Wait>> waited_for_;  // by owner, as the waits end
   std::unordered_map<std::uint64_t, Durations> methods_;
   std::uint64_t serial_ = 0;
-  std::uint64_t longest_left_out_ = 0;
 };
 
 // `value` children of a methodEntry as one line, shortened if it is long.

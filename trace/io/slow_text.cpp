@@ -1,10 +1,11 @@
 #include "trace/io/slow_text.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/strings.h"
 #include "base/time_text.h"
+#include "trace/io/slow_call_text.h"
+#include "trace/io/slow_idle.h"
 #include "trace/io/statistics_rows.h"
 #include "trace/io/table_rows.h"
 
@@ -13,90 +14,55 @@ namespace {
 
 constexpr std::size_t kSlowestSeen = 5;  // shown if no call took as long as was asked for
 
-std::string millis(std::uint64_t ns) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(ns) / 1e6);
-  return text;
-}
-// As one would type it: "200 ms", "10 s".
-std::string limit_text(std::uint64_t ns) {
-  char text[32];
-  const bool in_seconds = ns >= 1'000'000'000;
-  std::snprintf(text, sizeof text, "%g %s", static_cast<double>(ns) / (in_seconds ? 1e9 : 1e6),
-                in_seconds ? "s" : "ms");
-  return text;
-}
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
-
 struct Chosen {
   std::vector<const SlowCall*> ended, open;
+  IdleCalls idle;
   std::size_t all = 0, all_open = 0;  // number of calls of that duration, and of those that had not ended
   bool is_slow = true;                // false: there was none; these are the slowest calls seen
+  bool idle_is_slow = false;          // there were idle calls of that duration
 };
 
 Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
-  Chosen chosen{statistics.slow.longest_first(limits.over, false), statistics.slow.longest_first(limits.over, true)};
+  const auto which = limits.with_idle ? SlowCalls::Which::kAll : SlowCalls::Which::kBusy;
+  Chosen chosen{statistics.slow.longest_first(limits.over, false, which),
+                statistics.slow.longest_first(limits.over, true, which), IdleCalls()};
   chosen.all = chosen.ended.size();
   chosen.all_open = chosen.open.size();
   std::size_t rows = limits.rows;
+  if (!limits.with_idle) chosen.idle = idle_calls(statistics, limits.over, rows);
+  chosen.idle_is_slow = chosen.idle.all != 0;
   if (chosen.ended.empty() && limits.over != 0) {
     chosen.is_slow = false;
-    chosen.ended = statistics.slow.longest_first(0, false);
+    chosen.ended = statistics.slow.longest_first(0, false, which);
     rows = std::min(rows, kSlowestSeen);
+    if (!limits.with_idle && chosen.idle.all == 0) chosen.idle = idle_calls(statistics, 0, rows);
   }
   if (chosen.ended.size() > rows) chosen.ended.resize(rows);
   if (chosen.open.size() > kSlowestSeen) chosen.open.resize(kSlowestSeen);
   return chosen;
 }
 
+// Those whose calls are idle come last.
 using SlowMethod = std::pair<std::uint64_t, const Durations*>;
-Rows<SlowMethod> slow_methods(const ScopeStatistics& statistics, std::size_t rows) {
+Rows<SlowMethod> slow_methods(const ScopeStatistics& statistics, const SlowLimits& limits) {
   Rows<SlowMethod> methods;
   for (const auto& [id, durations] : statistics.slow.methods()) methods.shown.emplace_back(id, &durations);
   std::sort(methods.shown.begin(), methods.shown.end(), [](const SlowMethod& a, const SlowMethod& b) {
     return std::pair(b.second->longest(), a.first) < std::pair(a.second->longest(), b.first);
   });
-  methods.limit(rows);
+  if (!limits.with_idle) {
+    const auto idle = idle_methods(statistics);
+    std::stable_partition(methods.shown.begin(), methods.shown.end(),
+                          [&](const SlowMethod& each) { return idle.count(each.first) == 0; });
+  }
+  methods.limit(limits.rows);
   return methods;
 }
 
-std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
-  std::string text;
-  const auto add = [&](const char* what, std::uint64_t ns, const std::string& more = {}) {
-    if (ns != 0) text += (text.empty() ? "" : ", ") + std::string(what) + " " + millis(ns) + " ms" + more;
-  };
-  const auto of_longest = [&](ThreadState state) -> std::string {
-    if (call.longest.state != state) return {};
-    const std::string monitor = Statistics::monitor_class(*statistics.scope, call.longest.monitor);
-    std::string more = monitor == "?" ? "" : " for a " + monitor;
-    if (call.longest.owner != 0) more += " that \"" + statistics.scope->thread_name(call.longest.owner) + "\" had";
-    return more;
-  };
-  add("blocked", call.blocked, of_longest(ThreadState::kBlocked));
-  add("waiting", call.waiting, of_longest(ThreadState::kWaiting));
-  add("sleeping", call.sleeping);
-  add("pauses", call.paused);
-  if (call.waits_cut) text += " (of its thread's last " + std::to_string(SlowCalls::kMaxWaits) + " waits)";
-  return text;
-}
-
-// Of a SlowCall or a callee of one. Without parentheses if the trace has no arguments of it.
-std::string call_text(const Scope& scope, const auto& call) {
-  const std::string arguments = call.arguments.empty() ? "" : "(" + call.arguments + ")";
-  return printable(scope.method_name(call.method) + arguments);
-}
-
 void append_call(std::string& out, const ScopeStatistics& statistics, const SlowCall& call) {
-  const Scope& scope = *statistics.scope;
-  const std::string margin = "\n                               ";
-  out += "  " + time_of_day(call.start) + padded((call.unfinished ? ">" : "") + millis(call.duration), 15) + "  " +
-         call_text(scope, call) + "  in \"" + printable(scope.thread_name(call.thread)) + "\"";
-  if (const std::string waits = wait_text(statistics, call); !waits.empty()) out += margin + printable(waits);
-  for (const SlowCall::Callee& callee : call.below)
-    out += margin + "below it " + call_text(scope, callee) + " " + millis(callee.duration) + " ms";
-  out += '\n';
+  constexpr std::size_t kMargin = 31;
+  out += "  " + time_of_day(call.start) + right_aligned((call.unfinished ? ">" : "") + millis(call.duration), 15) +
+         "  " + call_lines(statistics, call, kMargin);
 }
 
 bool names_owner(const Chosen& chosen) {
@@ -107,38 +73,23 @@ bool names_owner(const Chosen& chosen) {
 
 // The longest are kept: of calls of that duration there were more.
 bool are_more(const ScopeStatistics& statistics, const SlowLimits& limits) {
-  return limits.over != 0 && statistics.slow.longest_left_out() >= limits.over;
+  const SlowCalls& slow = statistics.slow;
+  const std::uint64_t idle = limits.with_idle ? slow.longest_left_out(true) : 0;
+  return limits.over != 0 && std::max(slow.longest_left_out(false), idle) >= limits.over;
 }
 
 std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, const SlowLimits& limits) {
   std::string text;
   if (limits.over == 0) text = "the slowest of the calls";
-  else if (!chosen.is_slow) text = "no call took " + limit_text(limits.over) + "; the slowest seen";
+  else if (!chosen.is_slow)
+    text = "no call took " + limit_text(limits.over) + (chosen.idle_is_slow ? " but idle ones" : "") +
+           "; the slowest seen";
   else
     text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
            (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more";
   if (const std::string& all = statistics.scope->slower_than; !all.empty())
     text += " (the trace has those of " + all + " s and more, and their callers)";
   return text;
-}
-
-void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowCall& call) {
-  const Scope& scope = *statistics.scope;
-  json.begin_object().member("start", as_seconds(call.start)).member("seconds", as_seconds(call.duration));
-  json.member("ended", !call.unfinished).member("method", scope.method_name(call.method));
-  json.member("arguments", call.arguments).member("threadId", call.thread);
-  json.member("thread", scope.thread_name(call.thread)).member("blocked", as_seconds(call.blocked));
-  json.member("waiting", as_seconds(call.waiting)).member("sleeping", as_seconds(call.sleeping));
-  json.member("paused", as_seconds(call.paused));
-  if (call.waits_cut) json.member("lastWaitsOnly", SlowCalls::kMaxWaits);
-  if (call.longest.monitor != 0) json.member("monitor", Statistics::monitor_class(scope, call.longest.monitor));
-  if (call.longest.owner != 0) json.member("owner", scope.thread_name(call.longest.owner));
-  json.key("below").begin_array();
-  for (const SlowCall::Callee& callee : call.below) {
-    json.begin_object().member("method", scope.method_name(callee.method));
-    json.member("arguments", callee.arguments).member("seconds", as_seconds(callee.duration)).end_object();
-  }
-  json.end_array().end_object();
 }
 
 // Of the option slower-than, which has seconds: "50 ms".
@@ -161,11 +112,11 @@ std::string not_listed(const Statistics& statistics) {
 
 std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits& limits) {
   const Chosen chosen = choose(statistics, limits);
-  if (chosen.ended.empty() && chosen.open.empty()) return {};
+  if (chosen.ended.empty() && chosen.open.empty() && chosen.idle.all == 0) return {};
   std::string out = "  " + headline(statistics, chosen, limits) + "\n";
   if (const std::string note = statistics.scope->short_contentions_note(); !note.empty())
     out += "  " + note + ": what calls waited for is without them\n";
-  out += "  TIME OF DAY (UTC)  TOOK ms  CALL\n";
+  if (!chosen.ended.empty() || !chosen.open.empty()) out += "  TIME OF DAY (UTC)  TOOK ms  CALL\n";
   for (const SlowCall* call : chosen.ended) append_call(out, statistics, *call);
   if (chosen.is_slow && limits.over != 0) out += more_rows(rows_left_out(chosen.all, limits.rows));
   for (const SlowCall* call : chosen.open) append_call(out, statistics, *call);
@@ -173,13 +124,15 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   if (!chosen.open.empty()) out += "  > had not ended when the trace did, or when events of its thread were lost\n";
   if (const std::size_t more = chosen.all_open - chosen.open.size(); more != 0)
     out += "  " + std::to_string(more) + " more had not ended\n";
-  const Rows<SlowMethod> methods = slow_methods(statistics, limits.rows);
+  out += idle_calls_text(statistics, chosen.idle);
+  const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
   out += "       CALLS   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
   for (const auto& [id, times] : methods)
-    out += "  " + padded(std::to_string(times->count()), 10) + padded(millis(times->percentile(0.5)), 11) +
-           padded(millis(times->percentile(0.9)), 11) + padded(millis(times->percentile(0.99)), 11) +
-           padded(millis(times->longest()), 11) + "  " + printable(statistics.scope->method_name(id)) + "\n";
+    out += "  " + right_aligned(std::to_string(times->count()), 10) +
+           right_aligned(millis(times->percentile(0.5)), 11) + right_aligned(millis(times->percentile(0.9)), 11) +
+           right_aligned(millis(times->percentile(0.99)), 11) + right_aligned(millis(times->longest()), 11) + "  " +
+           printable(statistics.scope->method_name(id)) + "\n";
   return out + more_rows(methods.left_out);
 }
 
@@ -190,6 +143,7 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
   for (const SlowCall* call : chosen.ended) write_call(json, statistics, *call);
   for (const SlowCall* call : chosen.open) write_call(json, statistics, *call);
   json.end_array();
+  write_idle_calls(json, statistics, chosen.idle);
   if (const auto all = statistics.scope->all_short_contentions(); all.count != 0)
     json.key("waitsWithout")
         .begin_object()
@@ -197,7 +151,7 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
         .member("total", as_seconds(all.total))
         .end_object();
   json.member("percentileError", Durations::kGreatestError).key("slowMethods").begin_array();
-  const Rows<SlowMethod> methods = slow_methods(statistics, limits.rows);
+  const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   for (const auto& [id, times] : methods) {
     json.begin_object().member("method", statistics.scope->method_name(id)).member("calls", times->count());
     json.member("p50", as_seconds(times->percentile(0.5))).member("p90", as_seconds(times->percentile(0.9)));

@@ -12,11 +12,12 @@ namespace jtrace::trace::io {
 struct SlowLimits {
   std::uint64_t over = 0;  // ns: only calls of this duration or longer; 0: the longest
   std::size_t rows = 20;   // of each table
+  bool with_idle = false;  // idle calls (slow_calls.h) among the others, not by method
 };
 
 // The calls of one producer, as lines for a terminal; "" if it has no calls.
 std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits& limits);
-// "slowCalls" and "slowMethods", members of the JSON object that is open.
+// "slowCalls", "idleCalls" and "slowMethods", members of the JSON object that is open.
 void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const SlowLimits& limits);
 // The whole trace: as text, and as the one JSON object of every view.
 std::string slow_text(const Statistics& statistics, const SlowLimits& limits);

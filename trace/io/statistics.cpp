@@ -367,10 +367,13 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
   if (each.state == ThreadState::kRunning) return;
   const std::uint64_t ns = time.ns() > each.since ? time.ns() - each.since : 0;
   on_state(statistics, thread.value(), each.state, each.since, each.since + ns);
-  statistics.slow.note_wait(thread.value(), {each.state, each.since, each.since + ns, each.monitor, each.owner});
+  const std::string type =
+      each.state == ThreadState::kSleeping ? std::string() : monitor_class(*statistics.scope, each.monitor);
+  statistics.slow.note_wait(thread.value(), {each.state, each.since, each.since + ns, each.monitor, each.owner,
+                                             is_nap(each.state, each.owner, type)});
   if (each.state == ThreadState::kBlocked) {
     each.blocked.add(ns);
-    statistics.contention[monitor_class(*statistics.scope, each.monitor)].add(ns);
+    statistics.contention[type].add(ns);
     statistics.waited_for[{thread.value(), each.owner}].add(ns);
   } else {
     (each.state == ThreadState::kSleeping ? each.sleeping : each.waiting).add(ns);
@@ -378,6 +381,15 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
     if (each.owner != 0) statistics.waited_for[{thread.value(), each.owner}].add(ns);
   }
   each.state = ThreadState::kRunning;
+}
+
+// In which the thread is, until `time`.
+std::optional<Wait> Statistics::open_wait(const ScopeStatistics& statistics, std::uint64_t thread, std::uint64_t time) {
+  const auto found = statistics.threads.find(thread);
+  if (found == statistics.threads.end() || found->second.state == ThreadState::kRunning) return std::nullopt;
+  const ThreadStatistics& each = found->second;
+  const bool naps = is_nap(each.state, each.owner, monitor_class(*statistics.scope, each.monitor));
+  return Wait{each.state, each.since, std::max(time, each.since), each.monitor, each.owner, naps};
 }
 
 std::string Statistics::monitor_class(const Scope& scope, std::uint64_t object) {
@@ -460,7 +472,8 @@ void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFr
   const OpenFrame& frame = stack.back();
   const std::uint64_t whole = time - frame.time;
   ScopeStatistics& statistics = of(scope);
-  statistics.slow.note_call(thread, stack, time, statistics.pauses);
+  statistics.slow.note_call(thread, stack, time, statistics.pauses,
+                            frame.unfinished ? open_wait(statistics, thread, time) : std::nullopt);
   MethodStatistics& method = statistics.methods[frame.method];
   ++method.calls;
   method.self += whole - std::min(whole, frame.user);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -174,6 +175,7 @@ class Statistics : public EventSink, private CallListener {
   void leave_state(ScopeStatistics& statistics, ThreadId thread, Time time);
   // All of the scope, whose ends may be missing.
   void leave_states(ScopeStatistics& statistics, std::uint64_t time);
+  static std::optional<Wait> open_wait(const ScopeStatistics& statistics, std::uint64_t thread, std::uint64_t time);
   void note_first_state(const Scope& scope, std::uint64_t thread, const FirstState& first);
   static void note_missed_pauses(ScopeStatistics& statistics, const Option& option);
   void note_gc(ScopeStatistics& statistics, const GcFinish& finish);

@@ -333,17 +333,24 @@ function methods(process) {
 const callText = (call) => call.method + (call.arguments && `(${call.arguments})`);
 
 function slowest(process) {
-  const calls = process.calls && process.calls.slowCalls;
-  if (!calls || !calls.length) return;
+  const calls = process.calls && process.calls.slowCalls, idle = process.calls && process.calls.idleCalls;
+  if (!calls || !(calls.length || idle.length)) return;
   const part = section('slow', 'Slowest calls', `By ${process.calls.source}: each with what its thread waited for meanwhile, the owner of a lock when the wait began, and the callees that took half of it or more.`);
   const seconds = (s) => (s ? nanos(Math.round(s * 1e9)) : '');
   const time = (key, title) => [title, (r) => seconds(r[key]), true, (r) => r[key]];
+  const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ');
   table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
     ['call', callText], ['thread', (r) => r.thread], time('blocked', 'blocked'),
     ['for', (r) => [r.monitor, r.owner && `that ${r.owner} had`].filter(Boolean).join(' ')],
-    time('waiting', 'waiting'), time('sleeping', 'sleeping'), time('paused', 'pauses'),
-    ['below it', (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ')]], calls);
+    time('waiting', 'waiting'), time('sleeping', 'sleeping'), time('paused', 'pauses'), time('heldUpOthers', 'others waited for it'), ['below it', below]], calls);
+  if (idle.length) {
+    make('h3', part, 'Idle calls, by method');
+    make('p', part, `${process.calls.idleCallsMore ? 'More than ' : ''}${several(process.calls.idleCallsAll, 'call')} that slept or waited for work 95 % of the time and more.`, {className: 'note'});
+    table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], ['threads', (r) => count(r.threads), true, (r) => r.threads],
+      time('seconds', 'in all'), ['longest', (r) => (r.longest.ended ? '' : '> ') + seconds(r.longest.seconds), true, (r) => r.longest.seconds],
+      ['the longest', (r) => callText(r.longest)], ['thread', (r) => r.longest.thread], ['below it', (r) => below(r.longest)]], idle);
+  }
   make('h3', part, 'How the times of a method\'s calls are spread');
   make('p', part, '~: about, at most an eighth too high.', {className: 'note'});
   const quantile = (key, title) => [title, (r) => nanos(Math.round(r[key] * 1e9)), true, (r) => r[key]];

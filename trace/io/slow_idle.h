@@ -1,0 +1,36 @@
+// Idle calls (slow_calls.h) by method, as a table for a terminal and as JSON: there are many of them, all alike.
+// Internal to trace/io. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/json.h"
+#include "trace/io/statistics.h"
+#include "trace/io/table_rows.h"
+
+namespace jtrace::trace::io {
+
+struct IdleMethod {
+  std::uint64_t method = 0, calls = 0, threads = 0, total = 0;  // ns
+  const SlowCall* longest = nullptr;
+};
+struct IdleCalls {
+  Rows<IdleMethod> methods;  // that with the longest call first
+  std::size_t all = 0;       // number of calls
+  bool are_more = false;     // there were, which are not kept
+};
+// Those of `over` ns or longer. `statistics` is borrowed.
+IdleCalls idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows);
+// Methods whose calls that are kept are idle, and the callees that take their time.
+std::unordered_set<std::uint64_t> idle_methods(const ScopeStatistics& statistics);
+
+// "" if there are none.
+std::string idle_calls_text(const ScopeStatistics& statistics, const IdleCalls& idle);
+// "idleCalls" and what belongs to it, members of the JSON object that is open.
+void write_idle_calls(JsonWriter& json, const ScopeStatistics& statistics, const IdleCalls& idle);
+
+}  // namespace jtrace::trace::io
