@@ -184,6 +184,9 @@ class Page {
     json_.key("classes").begin_array();
     for (const auto* row : greatest(statistics.contention, limit(kRows), by_total))
       put((json_.begin_array().value(row->first), row->second));
+    json_.end_array().key("waits").begin_array();
+    for (const auto* row : greatest(statistics.waits, limit(kRows), by_total))
+      put((json_.begin_array().value(row->first), row->second));
     json_.end_array().key("short").begin_array();
     for (const auto* row : greatest(statistics.scope->short_contentions, limit(kRows), by_total))
       json_.begin_array().value(row->first).value(row->second.count).value(us_of(row->second.total)).end_array();

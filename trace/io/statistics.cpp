@@ -377,8 +377,12 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
     statistics.waited_for[{thread.value(), each.owner}].add(ns);
   } else {
     (each.state == ThreadState::kSleeping ? each.sleeping : each.waiting).add(ns);
-    // A park for a lock that had an owner.
-    if (each.owner != 0) statistics.waited_for[{thread.value(), each.owner}].add(ns);
+    if (each.owner != 0) {  // a park for a lock that had an owner
+      statistics.contention[type].add(ns);
+      statistics.waited_for[{thread.value(), each.owner}].add(ns);
+    } else if (each.state == ThreadState::kWaiting) {
+      statistics.waits[type].add(ns);
+    }
   }
   each.state = ThreadState::kRunning;
 }

@@ -83,7 +83,8 @@ struct ScopeStatistics {
   std::vector<std::uint64_t> endless;    // ns: their beginnings
   std::uint64_t gc_without_start = 0;    // pauses of gc whose gcStart is missing: their time is 0
   std::uint64_t last_gc_start = 0;
-  std::map<std::string, Waits> contention;                              // class of the monitor
+  std::map<std::string, Waits> contention;  // class of the monitor, or of the lock that a thread had
+  std::map<std::string, Waits> waits;       // class of what other waits (Object.wait, parks) were on
   std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner when the wait began
   std::map<std::string, Allocated> allocations;                         // class
   std::map<std::string, Allocated> sites;                               // innermost frame of the allocation, class

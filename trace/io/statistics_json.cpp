@@ -118,16 +118,22 @@ void write_short_contentions(JsonWriter& json, const Scope& scope, std::size_t r
   write_left_out(json, "shortContention", classes.left_out);
 }
 
-void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size_t rows) {
-  json.key("contention").begin_array();
-  const Rows<MonitorRow> classes = wait_rows<MonitorRow>(monitors.contention, rows);
+void write_classes(JsonWriter& json, std::string_view key, const std::map<std::string, Waits>& waits,
+                   std::size_t rows) {
+  json.key(key).begin_array();
+  const Rows<MonitorRow> classes = wait_rows<MonitorRow>(waits, rows);
   for (const MonitorRow& row : classes) {
     json.begin_object().member("class", row.key);
     write_waits(json, row.value);
     json.end_object();
   }
   json.end_array();
-  write_left_out(json, "contention", classes.left_out);
+  write_left_out(json, key, classes.left_out);
+}
+
+void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size_t rows) {
+  write_classes(json, "contention", monitors.contention, rows);
+  write_classes(json, "waits", monitors.waits, rows);
   write_short_contentions(json, *monitors.scope, rows);
   json.key("waitedFor").begin_array();
   const Rows<PairRow> pairs = wait_rows<PairRow>(monitors.waited_for, rows);

@@ -153,12 +153,7 @@ class TextView {
     });
   }
   void monitors_of(const ScopeStatistics& statistics) {
-    if (!statistics.contention.empty())
-      line("  %10s %12s %12s  %s", "TIMES", "BLOCKED s", "LONGEST s", "CLASS OF THE MONITOR");
-    each_of(wait_rows<MonitorRow>(statistics.contention, rows_), [this](const MonitorRow& row) {
-      line("  %10llu %12s %12s  %s", static_cast<unsigned long long>(row.value.count), seconds(row.value.total).c_str(),
-           seconds(row.value.longest).c_str(), printable(row.key).c_str());
-    });
+    waits_of(statistics.contention, "BLOCKED s", "CLASS OF THE MONITOR OR LOCK");
     short_contentions_of(*statistics.scope);
     if (!statistics.waited_for.empty())
       line("  %10s %12s %12s  %s", "TIMES", "WAITED s", "LONGEST s", "WAITING THREAD for OWNER when the wait began");
@@ -167,6 +162,14 @@ class TextView {
            seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(),
            printable(statistics.scope->thread_name(row.key.first)).c_str(),
            row.key.second == 0 ? "?" : printable(statistics.scope->thread_name(row.key.second)).c_str());
+    });
+    waits_of(statistics.waits, "WAITED s", "CLASS WAITED ON (Object.wait, parks for no lock that a thread had)");
+  }
+  void waits_of(const std::map<std::string, Waits>& waits, const char* verb, const char* what) {
+    if (!waits.empty()) line("  %10s %12s %12s  %s", "TIMES", verb, "LONGEST s", what);
+    each_of(wait_rows<MonitorRow>(waits, rows_), [this](const MonitorRow& row) {
+      line("  %10llu %12s %12s  %s", static_cast<unsigned long long>(row.value.count), seconds(row.value.total).c_str(),
+           seconds(row.value.longest).c_str(), printable(row.key).c_str());
     });
   }
   // By class they may be few of one and many of another.

@@ -39,7 +39,7 @@ void add_calls(Recording& made, const ScopeStatistics& calls) {
 }
 
 void add_waits(Recording& made, const ScopeStatistics& monitors) {
-  FigureTable table{.title = "blocked, by class of the monitor", .unit = "ns", .rows = {}};
+  FigureTable table{.title = "blocked, by class of the monitor or lock", .unit = "ns", .rows = {}};
   for (const auto& [name, waits] : monitors.contention)
     table.rows[name] = {static_cast<double>(waits.total), static_cast<double>(waits.count)};
   for (const auto& [name, sum] : monitors.scope->short_contentions) {

@@ -308,8 +308,12 @@ function contention(process) {
     ['longest', (r) => micros(r[n + 2]), true, (r) => r[n + 2]]];
   make('h3', part, 'Who waited for whom (the owner when the wait began)');
   table(part, [['thread', (r) => r[0]], ['waited for', (r) => r[1]], ...waits(2, 'waited')], process.monitors.pairs);
-  make('h3', part, 'For which class of monitor');
+  make('h3', part, 'For which class of monitor or lock');
   table(part, [['class', (r) => r[0]], ...waits(1)], process.monitors.classes);
+  if (process.monitors.waits.length) {
+    make('h3', part, 'Other waits (Object.wait, parks), by the class of what they were on');
+    table(part, [['class', (r) => r[0]], ...waits(1, 'waited')], process.monitors.waits);
+  }
   if (!process.monitors.short.length) return;
   make('p', part, `${process.monitors.shortNote} (--min-contention), so they are in neither table:`);
   table(part, [['class', (r) => r[0] || '(others)'], ...waits(1).slice(0, 2)], process.monitors.short);

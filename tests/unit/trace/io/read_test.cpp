@@ -414,6 +414,15 @@ TEST(Statistics, AParkForALockNamesItsOwner) {
   ASSERT_EQ(all.waited_for.size(), 1u);
   EXPECT_EQ(all.waited_for.at({2, 1}).total, 500'000'000u);
   EXPECT_EQ(all.threads.at(2).waiting.total, 1'500'000'000u);
+  // By class: the lock that a thread had, and what else was waited on.
+  EXPECT_EQ(all.contention.at("A").total, 500'000'000u);
+  EXPECT_EQ(all.waits.at("A").total, 1'000'000'000u);
+  EXPECT_THAT(statistics_text(statistics, 5),
+              HasSubstr("CLASS OF THE MONITOR OR LOCK\n           1     0.500000     0.500000  A\n"));
+  EXPECT_THAT(statistics_text(statistics, 5),
+              HasSubstr("CLASS WAITED ON (Object.wait, parks for no lock that a thread had)\n"
+                        "           1     1.000000     1.000000  A\n"));
+  EXPECT_THAT(statistics_json(statistics, "in", 5), HasSubstr("\"contention\":[{\"class\":\"A\",\"times\":1,"));
   EXPECT_THAT(statistics_text(statistics, 5), HasSubstr("0.500000  other for main\n"));
   EXPECT_THAT(statistics_text(statistics, 5), HasSubstr("WAITING THREAD for OWNER when the wait began\n"));
 }
