@@ -13,6 +13,11 @@ namespace {
 void add_table(Recording& made, FigureTable table) {
   if (!table.rows.empty()) made.tables.push_back(std::move(table));
 }
+void add_table(Recording& made, const ScopeStatistics& of, FigureTable table) {
+  table.lost = of.scope->dropped;
+  table.events = of.events();
+  add_table(made, std::move(table));
+}
 
 std::string exception_name(const Scope& scope, const ExceptionKey& key) {
   std::string name = key.type + " " + std::string(name_of(key.end)) + ", thrown in " +
@@ -34,8 +39,8 @@ void add_calls(Recording& made, const ScopeStatistics& calls) {
     Figure& row = longest.rows[calls.scope->method_name(id)];
     row.amount = std::max(row.amount, static_cast<double>(durations.longest()));
   }
-  add_table(made, std::move(self));
-  add_table(made, std::move(longest));
+  add_table(made, calls, std::move(self));
+  add_table(made, calls, std::move(longest));
 }
 
 void add_waits(Recording& made, const ScopeStatistics& monitors) {
@@ -47,14 +52,14 @@ void add_waits(Recording& made, const ScopeStatistics& monitors) {
     row.amount += static_cast<double>(sum.total);
     row.count += static_cast<double>(sum.count);
   }
-  add_table(made, std::move(table));
+  add_table(made, monitors, std::move(table));
 }
 
 void add_allocations(Recording& made, const ScopeStatistics& statistics) {
   const auto add = [&](const char* title, const std::map<std::string, Allocated>& rows) {
     FigureTable table{.title = title, .unit = "bytes", .rows = {}};
     for (const auto& [name, allocated] : rows) table.rows[name] = {allocated.bytes, allocated.objects};
-    add_table(made, std::move(table));
+    add_table(made, statistics, std::move(table));
   };
   add("allocated, by class", statistics.allocations);
   add("allocated, by site and class", statistics.sites);
@@ -66,11 +71,12 @@ void add_process(Recording& made, const ReportCollector& report, const std::stri
   if (const auto* gc = report.chosen(process, Family::kGc)) {
     FigureTable table{.title = "pauses for collections", .unit = "ns", .rows = {}};
     table.rows["all pauses"] = {static_cast<double>(gc->gc.total), static_cast<double>(gc->gc.count)};
-    add_table(made, std::move(table));
-    add_table(made, {.title = "the longest pause",
-                     .unit = "ns",
-                     .over_time = false,
-                     .rows = {{"longest pause", {static_cast<double>(gc->gc.longest), 0}}}});
+    add_table(made, *gc, std::move(table));
+    add_table(made, *gc,
+              {.title = "the longest pause",
+               .unit = "ns",
+               .over_time = false,
+               .rows = {{"longest pause", {static_cast<double>(gc->gc.longest), 0}}}});
   }
   if (const auto* chosen = report.chosen(process, Family::kExceptions)) {
     FigureTable table{.title = "exceptions", .unit = "times", .rows = {}};
@@ -79,14 +85,14 @@ void add_process(Recording& made, const ReportCollector& report, const std::stri
       row.amount += static_cast<double>(count->count);
       row.count = row.amount;
     }
-    add_table(made, std::move(table));
+    add_table(made, *chosen, std::move(table));
   }
   if (const auto* allocations = report.chosen(process, Family::kAllocations)) add_allocations(made, *allocations);
   if (const auto* heap = report.chosen(process, Family::kHeap)) {
     FigureTable table{.title = "heap, by class", .unit = "bytes", .over_time = false, .rows = {}};
     for (const auto& [name, amount] : heap->heap)
       table.rows[name] = {static_cast<double>(amount.bytes), static_cast<double>(amount.count)};
-    add_table(made, std::move(table));
+    add_table(made, *heap, std::move(table));
   }
 }
 
@@ -107,9 +113,31 @@ StackProfile stacks_of(const CallTree& tree) {
   return {};
 }
 
+Figure sum_of(const FigureTable& table, double scale) {
+  Figure sum;
+  for (const auto& [name, figure] : table.rows) {
+    sum.amount += figure.amount * scale;
+    sum.count += figure.count * scale;
+  }
+  return sum;
+}
+double lost_share(const FigureTable& table) {
+  const auto lost = static_cast<double>(table.lost);
+  return lost == 0 ? 0 : lost / (lost + static_cast<double>(table.events));
+}
+
 // Rows of both; those of one alone have 0 in the other.
 DiffTable compare(const FigureTable& before, const FigureTable& after, double scale) {
-  DiffTable made{.title = before.title, .unit = before.unit, .rows = {}};
+  DiffTable made{.title = before.title, .unit = before.unit, .over_time = before.over_time, .rows = {}};
+  made.lost_before = lost_share(before);
+  made.lost_after = lost_share(after);
+  made.all_before = sum_of(before, 1);
+  made.all_after = sum_of(after, scale);
+  const auto difference = [&](const DiffRow& row) {
+    return std::abs(made.has_shares()
+                        ? row.after.amount / made.all_after.amount - row.before.amount / made.all_before.amount
+                        : row.change());
+  };
   std::map<std::string, DiffRow> rows;
   for (const auto& [name, figure] : before.rows) rows[name].before = figure;
   for (const auto& [name, figure] : after.rows) rows[name].after = {figure.amount * scale, figure.count * scale};
@@ -119,7 +147,7 @@ DiffTable compare(const FigureTable& before, const FigureTable& after, double sc
     else made.rows.push_back(std::move(row));
   }
   std::stable_sort(made.rows.begin(), made.rows.end(),
-                   [](const DiffRow& a, const DiffRow& b) { return std::abs(a.change()) > std::abs(b.change()); });
+                   [&](const DiffRow& a, const DiffRow& b) { return difference(a) > difference(b); });
   return made;
 }
 
@@ -217,6 +245,7 @@ Difference compare(const Recording& before, const Recording& after, bool as_is) 
       made.tables.push_back(compare(table, *other, table.over_time ? made.scale : 1));
     else made.alone.push_back("only before has " + table.title);
   }
+  for (const DiffTable& table : made.tables) made.is_comparable = made.is_comparable && table.is_comparable();
   for (const FigureTable& table : after.tables)
     if (find_table(before, table.title) == nullptr) made.alone.push_back("only after has " + table.title);
   return made;

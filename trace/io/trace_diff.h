@@ -23,6 +23,7 @@ struct FigureTable {
   std::string unit;       // "ns", "bytes", "samples", "times"
   bool over_time = true;  // grows with the length of the recording
   std::map<std::string, Figure> rows;
+  std::uint64_t lost = 0, events = 0;  // of the producer: events lost while tracing, and events that there are
 };
 struct Recording {
   std::string name;    // of the file
@@ -43,16 +44,24 @@ struct DiffRow {
   Figure before, after;  // after: scaled
   double change() const { return after.amount - before.amount; }
 };
+// Where events were lost, amounts are at least those: shares of the whole and means can be compared, as far as the loss
+// hit all rows alike.
 struct DiffTable {
   std::string title, unit;
+  bool over_time = true;
+  double lost_before = 0, lost_after = 0;  // shares (0 to 1) of the events of its producer
+  Figure all_before, all_after;            // sums of all rows
+  bool is_comparable() const { return lost_before == 0 && lost_after == 0; }
+  bool has_shares() const { return !is_comparable() && over_time && all_before.amount > 0 && all_after.amount > 0; }
   std::vector<DiffRow> rows;  // that differ
   std::size_t same = 0;       // rows that do not
 };
 struct Difference {
   const Recording* before = nullptr;
   const Recording* after = nullptr;
-  double scale = 1;         // by which the figures of `after` that grow with time are multiplied
-  std::string scaled_note;  // why, in words; "": they are not
+  double scale = 1;           // by which the figures of `after` that grow with time are multiplied
+  std::string scaled_note;    // why, in words; "": they are not
+  bool is_comparable = true;  // false: events were lost for one of the tables
   std::vector<DiffTable> tables;
   std::vector<std::string> alone;  // tables that only one of them has, in words
 };

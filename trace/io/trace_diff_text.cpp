@@ -50,24 +50,62 @@ std::string head_of(const Recording& recording) {
          (recording.seconds > 0 ? ", " + formatted("%.3f", recording.seconds) + " s" : "") + ")";
 }
 
+bool has_counts(const DiffTable& table) {
+  return table.unit != "times" && std::any_of(table.rows.begin(), table.rows.end(), [](const DiffRow& row) {
+           return row.before.count != 0 || row.after.count != 0;
+         });
+}
+
+std::string lost_text(double share) { return share == 0 ? "none" : formatted("%.2g %%", share * 100); }
+// "": nothing was lost.
+std::string loss_note(const DiffTable& table) {
+  if (table.is_comparable()) return {};
+  return "not comparable as they stand: of before's events " + lost_text(table.lost_before) +
+         " were lost, of after's " + lost_text(table.lost_after) + ", so there was more (>=)" +
+         (table.has_shares() ? "; compare shares and means, if the loss hit all alike" : "");
+}
+
+// "45.1 -> 37.0 %"
+std::string share_text(const DiffTable& table, const DiffRow& row) {
+  return formatted("%.1f", 100 * row.before.amount / table.all_before.amount) + " -> " +
+         formatted("%.1f %%", 100 * row.after.amount / table.all_after.amount);
+}
+std::string each_text(const DiffTable& table, const DiffRow& row) {
+  const auto mean = [&](const Figure& of) {
+    return of.count == 0 ? "-" : amount_text(table.unit, of.amount / of.count);
+  };
+  return mean(row.before) + " -> " + mean(row.after);
+}
+
+std::string table_head(const DiffTable& table) {
+  const std::string times = has_counts(table) ? padded("TIMES", 22) : "";
+  if (table.is_comparable())
+    return padded("BEFORE", 14) + padded("AFTER", 15) + padded("CHANGE", 16) + padded("RATIO", 10) + times;
+  return padded(table.lost_before != 0 ? ">= BEFORE" : "BEFORE", 14) +
+         padded(table.lost_after != 0 ? ">= AFTER" : "AFTER", 15) + (table.has_shares() ? padded("SHARE", 18) : "") +
+         (has_counts(table) ? padded("MEAN", 26) : "") + times;
+}
+
+std::string row_text(const DiffTable& table, const DiffRow& row) {
+  std::string out =
+      padded(amount_text(table.unit, row.before.amount), 14) + padded(amount_text(table.unit, row.after.amount), 15);
+  if (table.is_comparable()) out += padded(change_text(table.unit, row.change()), 16) + padded(ratio_text(row), 10);
+  if (table.has_shares()) out += padded(share_text(table, row), 18);
+  if (!table.is_comparable() && has_counts(table)) out += padded(each_text(table, row), 26);
+  if (has_counts(table)) out += padded(count_text(row), 22);
+  return out + "  " + printable(row.name);
+}
+
 void append_table(std::string& out, const DiffTable& table, std::size_t rows) {
   out += "\n" + table.title + ", " + unit_word(table.unit) + "\n";
+  if (const std::string note = loss_note(table); !note.empty()) out += "  " + note + "\n";
   if (table.rows.empty()) {
     out += "  no difference in " + std::to_string(table.same) + (table.same == 1 ? " row\n" : " rows\n");
     return;
   }
-  const bool has_counts = table.unit != "times" &&
-                          std::any_of(table.rows.begin(), table.rows.end(),
-                                      [](const DiffRow& row) { return row.before.count != 0 || row.after.count != 0; });
-  out += "  " + padded("BEFORE", 14) + padded("AFTER", 15) + padded("CHANGE", 16) + padded("RATIO", 10) +
-         (has_counts ? padded("TIMES", 22) : "") + "\n";
-  for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
-    const DiffRow& row = table.rows[i];
-    out += "  " + padded(amount_text(table.unit, row.before.amount), 14) +
-           padded(amount_text(table.unit, row.after.amount), 15) + padded(change_text(table.unit, row.change()), 16) +
-           padded(ratio_text(row), 10) + (has_counts ? padded(count_text(row), 22) : "") + "  " + printable(row.name) +
-           "\n";
-  }
+  out += "  " + table_head(table) + "\n";
+  for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i)
+    out += "  " + row_text(table, table.rows[i]) + "\n";
   if (table.rows.size() > rows) out += "  " + counted(table.rows.size() - rows, "more row") + ": --rows\n";
 }
 
@@ -81,11 +119,19 @@ void write_tables(JsonWriter& json, const Difference& difference, std::size_t ro
   json.begin_array();
   for (const DiffTable& table : difference.tables) {
     json.begin_object().member("table", table.title).member("unit", table.unit);
-    json.member("differ", table.rows.size()).member("same", table.same).key("rows").begin_array();
+    json.member("differ", table.rows.size()).member("same", table.same).member("comparable", table.is_comparable());
+    if (!table.is_comparable())
+      json.member("lostBefore", table.lost_before)
+          .member("lostAfter", table.lost_after)
+          .member("note", loss_note(table));
+    json.key("rows").begin_array();
     for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
       const DiffRow& row = table.rows[i];
       json.begin_object().member("name", row.name).member("before", row.before.amount);
       json.member("after", row.after.amount).member("change", row.change());
+      if (table.has_shares())
+        json.member("shareBefore", row.before.amount / table.all_before.amount)
+            .member("shareAfter", row.after.amount / table.all_after.amount);
       json.member("timesBefore", row.before.count).member("timesAfter", row.after.count).end_object();
     }
     json.end_array().end_object();
@@ -168,7 +214,10 @@ void write_flame(JsonWriter& json, const Difference& difference) {
   if (before.stacks.empty() || after.stacks.empty() || before.unit != after.unit) return;
   BothTree tree;
   tree.add(before, 1, &BothTree::Node::before);
-  tree.add(after, difference.scale, &BothTree::Node::after);
+  // Where events were lost, shares are compared.
+  const double scale =
+      difference.is_comparable || after.total() <= 0 ? difference.scale : before.total() / after.total();
+  tree.add(after, scale, &BothTree::Node::after);
   tree.fill_either();
   write_tree(
       json, tree, [&] { json.member("source", "jtrace diff").member("diff", before.unit); },
@@ -213,12 +262,19 @@ std::vector<std::pair<std::string, double>> greatest_frames(const FrameWeights& 
   return frames;
 }
 
+std::vector<std::string> missing_of(const Difference& difference) {
+  std::vector<std::string> missing = difference.before->missing;
+  missing.insert(missing.end(), difference.after->missing.begin(), difference.after->missing.end());
+  return missing;
+}
+
 }  // namespace
 
 std::string diff_text(const Difference& difference, std::size_t rows) {
   std::string out =
       "before: " + printable(head_of(*difference.before)) + "\nafter:  " + printable(head_of(*difference.after)) + "\n";
   if (!difference.scaled_note.empty()) out += difference.scaled_note + "\n";
+  for (const std::string& line : missing_of(difference)) out += "not all is here: " + printable(line) + "\n";
   for (const DiffTable& table : difference.tables) append_table(out, table, rows);
   if (!difference.alone.empty()) out += "\n";
   for (const std::string& line : difference.alone) out += line + "\n";
@@ -231,8 +287,7 @@ std::string diff_json(const Difference& difference, std::size_t rows) {
   json.begin_object().member("view", "diff");
   write_input(json, "before", *difference.before);
   write_input(json, "target", *difference.after);
-  std::vector<std::string> missing = difference.before->missing;
-  missing.insert(missing.end(), difference.after->missing.begin(), difference.after->missing.end());
+  const std::vector<std::string> missing = missing_of(difference);
   json.member("complete", missing.empty()).key("missing").begin_array();
   for (const std::string& line : missing) json.value(line);
   json.end_array().member("scale", difference.scale).member("scaled", difference.scaled_note);
@@ -247,8 +302,8 @@ std::string diff_json(const Difference& difference, std::size_t rows) {
 std::string diff_page(const Difference& difference) {
   std::string note = "Before: " + head_of(*difference.before) + ". After: " + head_of(*difference.after) + ".";
   if (!difference.scaled_note.empty()) note += " Scaled: " + difference.scaled_note + ".";
-  for (const auto* lines : {&difference.alone, &difference.before->missing, &difference.after->missing})
-    for (const std::string& line : *lines) note += " " + line + ".";
+  for (const std::string& line : difference.alone) note += " " + line + ".";
+  for (const std::string& line : missing_of(difference)) note += " Not all is here: " + line + ".";
   return page_of(difference.before->name + " and " + difference.after->name, note, [&](JsonWriter& json) {
     write_tables(json.key("diff"), difference, kPageRows);
     write_flame(json, difference);

@@ -548,16 +548,22 @@ function frames(process) {
 function differences(process) {
   if (!process.diff) return;
   const part = section('diff', 'Differences', 'The greatest first; after is scaled where a note says so.');
-  for (const {table: title, unit, rows, same} of process.diff) {
+  for (const {table: title, unit, rows, same, comparable, note, lostBefore, lostAfter} of process.diff) {
     make('h3', part, title + (rows.length ? '' : `: no difference in ${several(same, 'row')}`));
+    if (note) make('p', part, `${note}.`, {className: 'bad'});
     if (!rows.length) continue;
     const amount = unit === 'ns' ? (v) => nanos(Math.round(v)) : unit === 'bytes' ? bytes : (v) => count(Math.round(v));
     const change = (r) => (r.change < 0 ? '-' : '+') + amount(Math.abs(r.change));
     const ratio = (r) => (!r.before ? 'new' : !r.after ? 'gone' : (r.after / r.before).toPrecision(3));
     const times = rows.some((r) => r.timesBefore || r.timesAfter) && unit !== 'times' ?
       [['times before', (r) => count(Math.round(r.timesBefore)), true, (r) => r.timesBefore], ['times after', (r) => count(Math.round(r.timesAfter)), true, (r) => r.timesAfter]] : [];
-    table(part, [['what', (r) => r.name], ['before', (r) => amount(r.before), true, (r) => r.before], ['after', (r) => amount(r.after), true, (r) => r.after],
-      ['change', change, true, (r) => r.change], ['ratio', ratio, true, (r) => (r.before ? r.after / r.before : Infinity)], ...times], rows);
+    const percent = (key, name) => [name, (r) => (r[key] === undefined ? '' : (100 * r[key]).toFixed(1) + ' %'), true, (r) => r[key]];
+    const mean = (key, times, name) => [name, (r) => (r[times] ? amount(r[key] / r[times]) : ''), true, (r) => (r[times] ? r[key] / r[times] : 0)];
+    // Where events were lost, shares and means can be compared, amounts not.
+    const compared = comparable ? [['change', change, true, (r) => r.change], ['ratio', ratio, true, (r) => (r.before ? r.after / r.before : Infinity)]]
+      : [percent('shareBefore', 'share before'), percent('shareAfter', 'share after'), ...(times.length ? [mean('before', 'timesBefore', 'mean before'), mean('after', 'timesAfter', 'mean after')] : [])];
+    table(part, [['what', (r) => r.name], [lostBefore ? '≥ before' : 'before', (r) => amount(r.before), true, (r) => r.before],
+      [lostAfter ? '≥ after' : 'after', (r) => amount(r.after), true, (r) => r.after], ...compared, ...times], rows);
   }
 }
 function summary() {

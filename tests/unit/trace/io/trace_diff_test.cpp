@@ -110,7 +110,7 @@ TEST(TraceDiff, HistogramsAreComparedAsTheyAre) {
 }
 
 // A call of 10 ms each 100 ms; the second trace is twice as long and its calls take 20 ms.
-Recording trace_of(std::uint64_t seconds, std::uint64_t call_ms, std::uint64_t every_ms) {
+Recording trace_of(std::uint64_t seconds, std::uint64_t call_ms, std::uint64_t every_ms, const char* lost = nullptr) {
   constexpr std::uint64_t kMs = 1'000'000;
   const auto collector = make_report_collector();
   const auto at = [](std::uint64_t ms) { return Time(1'000'000 * kMs + ms * kMs); };
@@ -122,6 +122,7 @@ Recording trace_of(std::uint64_t seconds, std::uint64_t call_ms, std::uint64_t e
     write(MethodEntry{.threadIdRef = ThreadId(1), .time = at(ms), .methodIdRef = MethodId(1)});
     write(MethodExit{.threadIdRef = ThreadId(1), .time = at(ms + call_ms), .methodIdRef = MethodId(1)});
   }
+  if (lost != nullptr) write(Option{.key = "jtrace.dropped", .value = lost, .traceIdRef = "t"});
   write(TraceEnd{.time = at(seconds * 1000)});
   EXPECT_TRUE(collector->finish());
   return recording_of(*collector, "t.xml");
@@ -138,6 +139,28 @@ TEST(TraceDiff, TracesOfDifferentLengthsAreScaled) {
   const json longest = rows_of(difference, "methods: the longest call");  // does not grow with time
   EXPECT_EQ(value_of(longest, "f", "before"), 10e6);
   EXPECT_EQ(value_of(longest, "f", "after"), 20e6);
+}
+
+// Half of the events of the second trace are lost: f does not take half as long.
+TEST(TraceDiff, WhereEventsWereLostItSaysSoBesideTheFiguresAndComparesShares) {
+  const Recording before = trace_of(10, 10, 100), after = trace_of(10, 10, 200, "100");
+  const Difference difference = compare(before, after, false);
+  EXPECT_FALSE(difference.is_comparable);
+  const std::string text = diff_text(difference, 10);
+  EXPECT_THAT(text, HasSubstr("not all is here: t.xml: 100 events lost while tracing\n"));
+  EXPECT_THAT(text,
+              HasSubstr("methods: self time, s\n  not comparable as they stand: of before's events none were lost, "
+                        "of after's 49 %, so there was more (>=); compare shares and means"));
+  EXPECT_THAT(text, HasSubstr("        BEFORE       >= AFTER             SHARE                      MEAN"));
+  EXPECT_THAT(text, HasSubstr("100.0 -> 100.0 %      0.010000 -> 0.010000             100 -> 50  f\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("RATIO")));
+  const json all = json::parse(diff_json(difference, 10));
+  EXPECT_EQ(all["data"][0]["comparable"], false);
+  EXPECT_GT(all["data"][0]["lostAfter"], 0.4);
+  EXPECT_EQ(all["data"][0]["rows"][0]["shareAfter"], 1);
+  EXPECT_THAT(diff_page(difference), HasSubstr("not comparable as they stand"));
+  EXPECT_TRUE(compare(before, before, false).is_comparable);
+  EXPECT_THAT(diff_text(compare(before, trace_of(10, 20, 100), false), 10), HasSubstr("RATIO"));
 }
 
 TEST(TraceDiff, TheSameIsNoDifference) {
