@@ -27,9 +27,18 @@ std::uint32_t CallTree::child(std::uint32_t parent, std::uint32_t name) {
     return parent;
   }
   const auto made = static_cast<std::uint32_t>(nodes.size());
-  nodes.push_back({.parent = parent, .name = name});
+  nodes.push_back({.parent = parent, .name = name, .depth = nodes[parent].depth + 1});
   children_.emplace(key, made);
   return made;
+}
+
+std::uint32_t CallTree::enter(std::uint32_t parent, std::uint32_t name) {
+  if (nodes[parent].depth < kFoldedFrom) return child(parent, name);
+  has_folded_calls_ = true;
+  if (nodes[parent].depth == kFoldedFrom) parent = child(parent, name_of(std::string(kFoldedCalls)));
+  for (std::uint32_t at = parent; nodes[at].depth > kFoldedFrom + 1; at = nodes[at].parent)
+    if (nodes[at].name == name) return at;
+  return nodes[parent].depth < 2 * kFoldedFrom ? child(parent, name) : parent;
 }
 
 std::uint32_t CallTree::descend(std::uint32_t node, std::string_view context_data) {
@@ -37,7 +46,7 @@ std::uint32_t CallTree::descend(std::uint32_t node, std::string_view context_dat
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     std::string name(frame->substr(0, frame->rfind(':')));
     std::replace(name.begin(), name.end(), '/', '.');
-    node = child(node, name_of(name));
+    node = enter(node, name_of(name));
   }
   return node;
 }

@@ -54,6 +54,9 @@ class CollapsedWriter final : public Converter, private CallListener {
       written = bytes_.write(line_of(node));
     }
     if (!has_lines) notes_.push_back(why_empty());
+    if (tree_.has_folded_calls())
+      notes_.push_back("stacks are folded from " + std::to_string(CallTree::kFoldedFrom) + " frames on: below '" +
+                       std::string(kFoldedCalls) + "' a method that calls itself stands once");
     Result<> finished = bytes_.finish();
     return written ? std::move(finished) : std::move(written);
   }
@@ -131,7 +134,7 @@ class CollapsedWriter final : public Converter, private CallListener {
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override {
     std::uint32_t& top = top_of(scope, thread);
     if (stack.back().cut) top = tree_.base(top, true);
-    top = stack.back().node = tree_.child(top, tree_.name_of(scope, stack.back().method));
+    top = stack.back().node = tree_.enter(top, tree_.name_of(scope, stack.back().method));
   }
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t cpu_time) override {
@@ -140,8 +143,11 @@ class CollapsedWriter final : public Converter, private CallListener {
     if (weight_ == Weight::kCpu) whole = cpu_time > frame.cpu_time ? cpu_time - frame.cpu_time : 0;
     if (weight_ != Weight::kAllocation) add(frame.node, whole - std::min(whole, frame.user));
     if (stack.size() > 1) stack[stack.size() - 2].user += whole;
+    top_of(scope, thread) = stack.size() > 1 ? stack[stack.size() - 2].node : caller_of_outermost(frame);
+  }
+  std::uint32_t caller_of_outermost(const OpenFrame& frame) const {
     const std::uint32_t parent = tree_.nodes[frame.node].parent;
-    top_of(scope, thread) = frame.cut ? tree_.nodes[parent].parent : parent;
+    return frame.cut ? tree_.nodes[parent].parent : parent;
   }
   void allocate(Scope& scope, const ObjAlloc& alloc) {
     const std::uint64_t thread = alloc.threadIdRef.present() ? alloc.threadIdRef.value() : 0;

@@ -73,7 +73,7 @@ void ReportCollector::on_enter(Scope& scope, std::uint64_t thread, std::vector<O
   Statistics::on_enter(scope, thread, stack);
   OfScope& mine = of(scope);
   const std::uint32_t parent = stack.size() > 1 ? stack[stack.size() - 2].node : mine.tree.base(0, stack.back().cut);
-  stack.back().node = mine.tree.child(parent, mine.tree.name_of(scope, stack.back().method));
+  stack.back().node = mine.tree.enter(parent, mine.tree.name_of(scope, stack.back().method));
   mine.tops[thread] = stack.back().node;
 }
 
@@ -115,7 +115,7 @@ void ReportCollector::sample(const ScopeStatistics& statistics) {
     if (thread.frames.empty()) continue;
     std::uint32_t node = thread.cut ? mine.tree.child(0, mine.tree.name_of("[cut stack]")) : 0;
     for (const std::uint64_t method : thread.frames)
-      node = mine.tree.child(node, mine.tree.name_of(*statistics.scope, method));
+      node = mine.tree.enter(node, mine.tree.name_of(*statistics.scope, method));
     ++mine.tree.nodes[node].samples;
   }
 }

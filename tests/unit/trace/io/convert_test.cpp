@@ -10,11 +10,13 @@
 
 #include "tests/testlib/must.h"
 #include "tests/unit/trace/full_events.h"
+#include "trace/io/call_tree.h"
 #include "trace/io/converter.h"
 #include "trace/io/open_source.h"
 #include "trace/io/sddf_format.h"
 #include "trace/io/sddf_reader.h"
 #include "trace/io/sqlite_writer.h"
+#include "trace/io/stack_profile.h"
 #include "trace/io/trace_id_sink.h"
 #include "trace/xml_writer.h"
 
@@ -187,6 +189,36 @@ TEST(Collapsed, MergesStacksByWeight) {
   EXPECT_EQ(wall.bytes.text(), "main thread;x.A.outer 2000\nmain thread;x.A.outer;x.A.inner 7000\n");
   convert(alloc, text, [](ByteSink& bytes) { return make_collapsed_writer(bytes, Weight::kAllocation); });
   EXPECT_EQ(alloc.bytes.text(), "main thread;x.A.outer;x.A.inner;x.A 24\n");
+}
+
+// Two methods that call each other 4,000 deep, and what the innermost one calls: 1 us each, by itself.
+TEST(Collapsed, FoldsDeepRecursion) {
+  MemorySink bytes;
+  const auto writer = make_collapsed_writer(bytes, Weight::kWall);
+  const auto write = [&](const Event& event) { EXPECT_TRUE(writer->write(event)); };
+  constexpr std::uint64_t kDeep = 4000;
+  write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = Time(1)});
+  write(TraceStart{.traceId = "t", .agentIdRef = "a", .time = Time(1)});
+  for (const auto& [id, name] : {std::pair(1, "odd"), std::pair(2, "even"), std::pair(3, "leaf")})
+    write(MethodDef{.name = name, .methodId = MethodId(static_cast<std::uint64_t>(id))});
+  const auto method = [](std::uint64_t i) { return MethodId(i == kDeep ? 3 : 1 + i % 2); };
+  std::uint64_t now = 1000;
+  for (std::uint64_t i = 0; i <= kDeep; ++i)
+    write(MethodEntry{.threadIdRef = ThreadId(1), .time = Time(now += 500), .methodIdRef = method(i)});
+  for (std::uint64_t i = kDeep + 1; i-- > 0;)
+    write(MethodExit{.threadIdRef = ThreadId(1), .time = Time(now += 500), .methodIdRef = method(i)});
+  ASSERT_TRUE(writer->finish());
+  const auto profile = read_collapsed(bytes.text());
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->total(), (2 * kDeep + 1) * 500.0);
+  const FrameWeights weights = weights_of(*profile);
+  EXPECT_EQ(weights.self.at("leaf"), 500);
+  EXPECT_EQ(weights.self.at("odd"), 1000.0 * kDeep / 2);
+  EXPECT_EQ(weights.self.at("even"), 1000.0 * kDeep / 2);
+  EXPECT_EQ(weights.self.count(std::string(kFoldedCalls)), 0u);
+  EXPECT_LT(bytes.text().size(), 2'000'000u) << "each stack whole: 40 MB";
+  EXPECT_THAT(bytes.text(), HasSubstr(";(deeper calls, each method once);"));
+  EXPECT_THAT(writer->notes(), ::testing::Contains(HasSubstr("stacks are folded from 512 frames on")));
 }
 
 TEST(Fragments, GetTheTraceTheyBelongTo) {
