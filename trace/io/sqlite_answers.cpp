@@ -114,6 +114,8 @@ void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<Ope
 }
 
 void SqliteAnswers::on_gap(Scope& scope, const Gap& gap) {
+  const bool is_end = gap.thread == 0 && gap.from != 0 && gap.to == 0;  // docs/trace_format.md, jtrace.gap
+  if (is_end && gap.lost == 0) full_.insert(scope.index);
   done(loss_.number(row_of(scope)).known(gap.thread).known(gap.from).known(gap.to).known(gap.lost).run());
   Statistics::on_gap(scope, gap);
 }
@@ -146,6 +148,8 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
   if (scope.dropped != 0)
     add(std::to_string(scope.dropped) +
         " events were lost (view losses): sums are too low, and what has complete = 0 took longer");
+  if (full_.count(scope.index) != 0)
+    add("events of the end are missing, and how many is not known: there was no room for them (--max-size)");
   if (const std::string note = statistics.allocation_note(); !note.empty()) add("allocations are " + note);
   if (const std::string note = scope.short_contentions_note(); !note.empty()) add(note);
   if (!statistics.slow.methods().empty())

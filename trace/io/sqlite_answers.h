@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -49,6 +50,7 @@ class SqliteAnswers final : public Statistics {
   const Scope* scope_ = nullptr;
   std::uint64_t seq_ = 0;
   std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> waited_;  // scope, thread: ns of its waits so far
+  std::set<std::size_t> full_;  // scopes that lack the last events, of which the number is not known
   bool is_written_ = true;
 };
 

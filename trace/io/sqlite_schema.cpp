@@ -129,7 +129,9 @@ std::string views_of_time() {
          view("losses",
               time_of("x.started") +
                   " AS time, (x.ended - x.started) / 1e6 AS ms, CASE WHEN x.thread IS NOT NULL THEN " +
-                  thread_name("x.thread", "") + " END AS thread, x.events, x.started, x.ended, x.agent",
+                  thread_name("x.thread", "") +
+                  " END AS thread, coalesce(x.events, 'unknown') AS events, x.started, x.ended, "
+                  "x.agent",
               "loss x" + thread_join("x.thread"));
 }
 

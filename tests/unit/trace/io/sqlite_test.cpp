@@ -72,6 +72,16 @@ TEST_F(SqliteViews, ACallThatLostItsEndSaysSo) {
   EXPECT_EQ(ask(path, "SELECT note LIKE '17 events were lost%' FROM notes"), "1");
 }
 
+// The document reached --max-size: nobody counted what did not fit.
+TEST_F(SqliteViews, LossesOfUnknownNumberSaySo) {
+  const std::string path = database("<option key=\"jtrace.gap\" value=\"from=3.000000000\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT events FROM losses"), "unknown");
+  EXPECT_EQ(ask(path,
+                "SELECT count(*) FROM notes WHERE note LIKE 'events of the end are missing, and how many is not "
+                "known%'"),
+            "1");
+}
+
 TEST_F(SqliteViews, PercentilesAreSaidToBeAbout) {
   const std::string path = database(
       "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
