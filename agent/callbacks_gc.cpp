@@ -32,7 +32,8 @@ bool knows_used_before(const CauseCounters& causes) { return causes.used_before 
 
 std::uint64_t used_in(const std::vector<CauseCounters::Space>& spaces) {
   std::uint64_t used = 0;
-  for (const CauseCounters::Space& space : spaces) used += read_counter(space.top) - read_counter(space.bottom);
+  for (const CauseCounters::Space& space : spaces)
+    used += read_counter(space.top) - (space.bottom != nullptr ? read_counter(space.bottom) : 0);
   return used;
 }
 

@@ -56,7 +56,7 @@ struct CauseCounters {
   bool used_before = false;     // the used counters are right when a pause begins
   // Otherwise the sum of these is, the JVM's own variables.
   struct Space {
-    const std::uint64_t* bottom;
+    const std::uint64_t* bottom;  // null: `top` is a number of bytes
     const std::uint64_t* top;
   };
   std::vector<Space> spaces;

@@ -108,7 +108,7 @@ std::vector<HeapCounters::Causes::Space> spaces_of(const target::Process& proces
   if (!target) return found;
   const auto vm = coreinspect::Vm::open(**target);
   if (!vm) return found;
-  const auto words = coreinspect::contiguous_space_words(**vm);
+  const auto words = coreinspect::space_words(**vm);
   if (!words) return found;
   for (const coreinspect::SpaceWords& each : *words) found.push_back({each.bottom, each.top});
   return found;
@@ -143,8 +143,7 @@ JvmCounters find_jvm_counters(const target::Process& process) {
   const bool known = begin && *begin > 0;  // a JVM that is starting has not set it yet
   HeapCounters heap = counters_of(region->snapshot, region->base);
   heap.causes = causes_of(region->snapshot, region->base);
-  const auto policy = region->snapshot.text_value("sun.gc.policy.name");
-  if (policy == kSerialPolicy || policy == kParallelPolicy) heap.causes.spaces = spaces_of(process);
+  if (!heap.causes.used_before) heap.causes.spaces = spaces_of(process);
   return {std::move(heap), known ? std::to_string(*begin) : std::string()};
 }
 

@@ -18,7 +18,8 @@ struct HeapCounters {
     std::uint64_t cause = 0, last_cause = 0;
     std::uint32_t uncounted = 0;  // kinds of a collection that none of these counts
     bool used_before = false;     // `used` is right when a pause begins
-    // Otherwise: the words with the bottom and the top of each space; what lies between them is used. Empty: not known.
+    // Otherwise: the words with the bottom and the top of each space; what lies between them is used. Without a bottom
+    // (0) the other is a number of bytes. Empty: not known.
     struct Space {
       std::uint64_t bottom, top;
     };

@@ -19,7 +19,7 @@
 
 namespace jtrace::trace::record {
 
-inline constexpr std::uint32_t kControlVersion = 8;
+inline constexpr std::uint32_t kControlVersion = 9;
 // The text of Started if another jtrace traces the JVM: a refusal, not a failure of the agent.
 inline constexpr const char* kAlreadyTraced = "this JVM is being traced already";
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
@@ -54,7 +54,7 @@ struct FrameHeader {
 //   | u32 n | n x u64 address of a perf counter of bytes used | u32 m | m x u64 address of one of bytes committed
 //   | u64 address of the text of sun.gc.cause | u64 of sun.gc.lastCause | u32 kinds of a collection that none counts
 //   | u8 the used counters are right when a pause begins | u32 s | s x space | u32 k | k x collector
-//   space: u64 address of the word with its bottom | u64 of the one with its top
+//   space: u64 address of the word with its bottom (0: none, the other is a number of bytes) | u64 of that with its top
 //   collector: u32 CollectionKind | u64 address of invocations | u64 of lastEntryTime | u64 of lastExitTime
 //   | filter rules: u32 count | for each u8 include (1) or exclude (0) | text class pattern | text method pattern
 // clang-format on

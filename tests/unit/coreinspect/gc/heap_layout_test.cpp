@@ -283,6 +283,27 @@ TEST_P(ShenandoahHeaps, AreRegionsByTheirStates) {
   EXPECT_TRUE(heap.layout.regions[2].forwarding) << "what was copied away counts where it is now";
 }
 
+// The one word from which ShenandoahHeap::used() reads.
+TEST(ShenandoahHeap, CountsWhatIsUsedInOneWord) {
+  Heap old(17, "UseShenandoahGC"), generational(25, "UseShenandoahGC"), newest(27, "UseShenandoahGC");
+  old.vm.field("ShenandoahHeap", "_used", 48);
+  const auto words = must(space_words(old.vm.open()));
+  ASSERT_EQ(words.size(), 1u);
+  EXPECT_EQ(words[0].top, kHeap + 48);
+  EXPECT_EQ(words[0].bottom, 0u);
+  constexpr Address kHolder = 0x1500000;
+  generational.vm.field("ShenandoahHeap", "_global_generation", 56);
+  generational.vm.field("ShenandoahGeneration", "_used", 24);
+  generational.vm.word(kHeap + 56, kHolder);
+  EXPECT_EQ(must(space_words(generational.vm.open())).front().top, kHolder + 24);
+  newest.vm.field("ShenandoahHeap", "_free_set", 64);
+  newest.vm.field("ShenandoahFreeSet", "_total_global_used", 32);
+  newest.vm.word(kHeap + 64, kHolder);
+  EXPECT_EQ(must(space_words(newest.vm.open())).front().top, kHolder + 32);
+  EXPECT_THAT(must(space_words(Heap(17, "UseShenandoahGC").vm.open())), IsEmpty()) << "the JVM does not export it";
+  EXPECT_THAT(must(space_words(Heap(8, "UseConcMarkSweepGC").vm.open())), IsEmpty());
+}
+
 // --- ZGC: pages of several sizes, in a table by granules of 2 MiB.
 
 class ZHeap : public Heap {
@@ -372,6 +393,36 @@ TEST_P(ZHeaps, AreThePagesOfTheTable) {
   EXPECT_TRUE(heap.layout.regions[0].zeros_unused);
   EXPECT_EQ(heap.layout.regions[0].alignment, 8u);
   EXPECT_EQ(heap.layout.regions[1].alignment, 4096u) << "32 MiB over 2^13";
+}
+
+TEST_P(ZHeaps, CountWhatIsUsedInOneWord) {
+  ZHeap bare(GetParam().jdk, GetParam().letter, GetParam().generational);
+  EXPECT_THAT(must(space_words(bare.vm.open())), IsEmpty()) << "the JVM does not export it";
+  ZHeap heap(GetParam().jdk, GetParam().letter, GetParam().generational);
+  const std::string letter(1, GetParam().letter);
+  heap.vm.field(letter + "Heap", "_page_allocator", 104);
+  heap.vm.field(letter + "PageAllocator", "_used", 40);
+  const auto words = must(space_words(heap.vm.open()));
+  ASSERT_EQ(words.size(), 1u);
+  EXPECT_EQ(words[0].bottom, 0u);
+  EXPECT_EQ(words[0].top, kHeap + 16 + 104 + 40);
+}
+
+TEST(ZHeapOf25, CountsWhatIsUsedByNode) {
+  constexpr Address kAllocator = kHeap + 16 + 104, kPartition = 0x1900000;
+  const auto words = [&](std::uint64_t nodes) {
+    ZHeap heap(25, 'Z', true);
+    heap.vm.field("ZHeap", "_page_allocator", 104);
+    heap.vm.field("ZPageAllocator", "_partitions", 48);
+    heap.vm.field("ZPerNUMAZPartition", "_addr", 0);
+    heap.vm.field("ZPartition", "_used", 1712);
+    heap.vm.variable("ZNUMA", "_count", nodes);
+    heap.vm.word(kAllocator + 48, kPartition);
+    return must(space_words(heap.vm.open()));
+  };
+  ASSERT_EQ(words(1).size(), 1u);
+  EXPECT_EQ(words(1)[0].top, kPartition + 1712);
+  EXPECT_THAT(words(2), IsEmpty()) << "where the other is, is not known";
 }
 
 // Of the table in a page: the object with this index was copied to the offset.
