@@ -106,10 +106,14 @@ TEST(LeftPools, AreNamedOnce) {
 TEST(LeftPools, ThoseOfProcessesThatAreGoneAreNamedThoseOfOthersNot) {
   const auto self = must(target::Process::open(::getpid()));
   const pid_t gone = run_and_die([] {});
-  const std::string of_gone = left_pool(gone, 1);
-  ASSERT_NE(of_gone, "");
-  EXPECT_THAT(note_of_left_pools(self), HasSubstr("which has ended"));
-  fs::remove(of_gone);
+  std::string note;
+  for (int i = 0; i < 50 && note.find("which has ended") == std::string::npos; ++i) {  // another test may be told first
+    const std::string of_gone = left_pool(gone, 1);
+    ASSERT_NE(of_gone, "");
+    note = note_of_left_pools(self);
+    fs::remove(of_gone);
+  }
+  EXPECT_THAT(note, HasSubstr("which has ended"));
   const auto parent = must(target::Process::open(::getppid()));
   const std::string of_parent = left_pool(parent.pid(), parent.start_ticks());
   ASSERT_NE(of_parent, "");
