@@ -133,8 +133,8 @@ class BpfSource final : public ProbeSource {
     StackHeader header{};
     std::memcpy(&header, record.data(), sizeof header);
     auto stack = std::make_unique<CopiedStack>();
-    std::copy(std::begin(header.registers), std::end(header.registers), stack->registers.begin());
-    stack->start = stack->registers[static_cast<std::size_t>(Register::kRsp)] - kStackBelow;
+    std::copy(std::begin(header.registers), std::end(header.registers), stack->registers.words.begin());
+    stack->start = stack->registers.sp() - kStackBelow;
     const auto pages = record.subspan(sizeof header + stack->start % kStackPage);
     const auto copied = pages.first(std::min<std::size_t>(pages.size(), header.copied));
     stack->bytes.assign(copied.begin(), copied.end());

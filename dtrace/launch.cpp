@@ -39,7 +39,8 @@ Result<std::string> libjvm_of_launcher(const std::string& launcher) {
   const std::string program = find_program(launcher);
   if (program.empty()) return fail(ErrorCategory::kNotFound, "there is no program '" + launcher + "' to start");
   const std::string home = program.substr(0, program.rfind("/bin/"));
-  for (const char* place : {"/lib/server/libjvm.so", "/jre/lib/amd64/server/libjvm.so", "/lib/amd64/server/libjvm.so"})
+  for (const char* place : {"/lib/server/libjvm.so", "/jre/lib/amd64/server/libjvm.so", "/lib/amd64/server/libjvm.so",
+                            "/jre/lib/aarch64/server/libjvm.so", "/lib/aarch64/server/libjvm.so"})
     if (const std::string found = real_path(home + place); !found.empty()) return found;
   return fail(ErrorCategory::kNotFound, "there is no libjvm.so beside " + program,
               "start the JVM by the java of a JDK, or trace it once it runs");

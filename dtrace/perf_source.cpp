@@ -19,6 +19,7 @@
 #include "dtrace/bpf.h"
 #include "dtrace/close_in_parallel.h"
 #include "dtrace/record_queue.h"
+#include "target/native_registers.h"
 #include "target/perf_ring.h"
 #include "target/process_memory.h"
 
@@ -30,21 +31,11 @@ using target::PerfRing;
 constexpr std::uint64_t kHoldBack = 2'000'000;  // ns
 constexpr std::uint64_t kReadLimit = 1u << 16;  // of a text
 constexpr std::uint32_t kStackBytes = 256;      // bytes above the stack pointer that each hit brings
-constexpr std::uint64_t kRegisters = 0xff01ff;  // AX to SP (0 to 7), IP (8), R8 to R15 (16 to 23): asm/perf_regs.h
-constexpr std::size_t kRegisterWords = 17;
-constexpr std::size_t kIpWord = 8;
-
-// Where a register stands among those of a sample: asm/perf_regs.h has them as ax bx cx dx si di bp sp ip, r8 to r15.
-std::size_t word_of(Register number) {
-  constexpr std::size_t first[] = {0, 2, 3, 1, 7, 6, 4, 5};  // rax rcx rdx rbx rsp rbp rsi rdi
-  const auto index = static_cast<std::size_t>(number);
-  return index < 8 ? first[index] : index + 1;
-}
 
 struct Hit {
   std::uint64_t identity = 0, time = 0;
   std::uint32_t pid = 0, tid = 0;
-  std::uint64_t registers[kRegisterWords] = {};
+  target::Registers registers;
   std::span<const std::byte> stack;  // from the stack pointer
 };
 
@@ -98,7 +89,7 @@ class PerfSource final : public ProbeSource {
       event.sample_period = 1;
       event.sample_type =
           PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-      event.sample_regs_user = kRegisters;
+      event.sample_regs_user = target::kPerfRegisters;
       event.sample_stack_user = sites_[i].copies_stack ? kStackPages * kStackPage : kStackBytes;
       event.use_clockid = 1;
       event.clockid = CLOCK_MONOTONIC;
@@ -147,7 +138,7 @@ class PerfSource final : public ProbeSource {
     hit.time = reader.read<std::uint64_t>();
     if (hit.pid != pid_) return;
     if (reader.read<std::uint64_t>() != PERF_SAMPLE_REGS_ABI_NONE)
-      for (std::uint64_t& value : hit.registers) value = reader.read<std::uint64_t>();
+      for (const std::size_t word : target::kPerfOrder) hit.registers.words[word] = reader.read<std::uint64_t>();
     const auto stack_size = reader.read<std::uint64_t>();
     hit.stack = reader.read_bytes(stack_size);
     if (stack_size > 0) hit.stack = hit.stack.first(std::min<std::uint64_t>(stack_size, reader.read<std::uint64_t>()));
@@ -179,10 +170,8 @@ class PerfSource final : public ProbeSource {
 
   static std::unique_ptr<CopiedStack> stack_of(const Hit& hit) {
     auto stack = std::make_unique<CopiedStack>();
-    for (std::size_t i = 0; i < kRegisterCount; ++i)
-      stack->registers[i] = hit.registers[word_of(static_cast<Register>(i))];
-    stack->registers[kRegisterCount] = hit.registers[kIpWord];
-    stack->start = stack->registers[static_cast<std::size_t>(Register::kRsp)];
+    stack->registers = hit.registers;
+    stack->start = hit.registers.sp();
     stack->bytes.assign(hit.stack.begin(), hit.stack.end());
     return stack;
   }
@@ -205,7 +194,7 @@ class PerfSource final : public ProbeSource {
   }
 
   std::uint64_t value_of(const Operand& operand, const Hit& hit, SiteCounters& counter) const {
-    const auto in = [&](Register number) { return hit.registers[word_of(number)]; };
+    const auto in = [&](Register number) { return hit.registers.words[number]; };
     std::uint64_t value = 0;
     switch (operand.kind) {
       case OperandKind::kUnknown: return 0;
@@ -215,7 +204,7 @@ class PerfSource final : public ProbeSource {
         const std::uint64_t at = static_cast<std::uint64_t>(operand.displacement) +
                                  (operand.has_base ? in(operand.base) : 0) +
                                  (operand.has_index ? in(operand.index) * operand.scale : 0);
-        const std::uint64_t into = at - in(Register::kRsp);
+        const std::uint64_t into = at - hit.registers.sp();
         if (into < hit.stack.size() && hit.stack.size() - into >= operand.size)
           std::memcpy(&value, hit.stack.data() + into, operand.size);
         else if (!memory_.read_exactly(at, std::as_writable_bytes(std::span(&value, 1)).first(operand.size)))

@@ -28,9 +28,16 @@ Result<UniqueElf> open_elf(int fd, const std::string& path) {
   GElf_Ehdr header{};
   if (!elf || ::elf_kind(elf.get()) != ELF_K_ELF || ::gelf_getehdr(elf.get(), &header) == nullptr)
     return fail(malformed(path, "it is not an ELF file"));
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
-    return fail(malformed(path, "it is for " + target::machine_name(header.e_machine) + ", probes are read of x86-64"));
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || !target::isa_of_machine(header.e_machine))
+    return fail(malformed(path, "it is for " + target::machine_name(header.e_machine) +
+                                    ", probes are read of 64-bit x86-64 and AArch64"));
   return elf;
+}
+
+target::Isa isa_of(Elf* elf) {
+  GElf_Ehdr header{};
+  ::gelf_getehdr(elf, &header);
+  return target::isa_of_machine(header.e_machine).value_or(target::kNativeIsa);
 }
 
 std::span<const std::byte> contents(Elf_Scn* section) {
@@ -108,7 +115,7 @@ Result<ProbeImage> read_probe_image(int fd, const std::string& path) {
   const Sections sections = find_sections(elf.get());
   const auto segments = load_segments(elf.get());
   if (segments.empty()) return fail(malformed(path, "it has nothing to load"));
-  ProbeImage image;
+  ProbeImage image{.isa = isa_of(elf.get())};
   image.has_notes = sections.has_notes;
   image.build_id = sections.build_id;
   image.first_address = segments.front().address & ~std::uint64_t{0xfff};
@@ -126,7 +133,7 @@ Result<ProbeImage> read_probe_image(int fd, const std::string& path) {
     site.address = note.location + moved;
     site.offset = *offset;
     if (note.semaphore != 0) site.semaphore_offset = file_offset(segments, note.semaphore + moved).value_or(0);
-    site.operands = parse_operands(note.arguments);
+    site.operands = parse_operands(note.arguments, image.isa);
     site.provider = std::move(note.provider);
     site.name = std::move(note.name);
     site.arguments = std::move(note.arguments);

@@ -25,6 +25,7 @@ struct ProbeSite {
 };
 
 struct ProbeImage {
+  target::Isa isa = target::kNativeIsa;
   std::vector<ProbeSite> sites;     // in the order of the notes
   std::size_t skipped = 0;          // invalid notes, or notes whose site is in no segment
   bool has_notes = false;           // there is a .note.stapsdt
@@ -32,8 +33,8 @@ struct ProbeImage {
   std::string build_id;             // hexadecimal; "" if it has none
 };
 
-// `fd`: an ELF file, readable (its offset is not used). Errors: kMalformed: not an ELF64 file for x86-64; they name
-// `path`.
+// `fd`: an ELF file, readable (its offset is not used). Errors: kMalformed: not an ELF64 file for a machine that
+// is known (target/isa.h); they name `path`.
 Result<ProbeImage> read_probe_image(int fd, const std::string& path);
 
 }  // namespace jtrace::dtrace

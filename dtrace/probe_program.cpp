@@ -1,7 +1,5 @@
 #include "dtrace/probe_program.h"
 
-#include <asm/ptrace.h>
-
 #include <algorithm>
 #include <cstddef>
 
@@ -17,27 +15,9 @@ using Label = BpfAssembler::Label;
 constexpr int kRingNoWakeup = 1;  // BPF_RB_NO_WAKEUP: the reader polls
 constexpr std::size_t kStackRoom = sizeof(StackHeader) + kStackPages * kStackPage;
 
-// Offset of a register in the context, struct pt_regs of x86-64.
-int register_offset(Register number) {
-  switch (number) {
-    case Register::kRax: return offsetof(pt_regs, rax);
-    case Register::kRcx: return offsetof(pt_regs, rcx);
-    case Register::kRdx: return offsetof(pt_regs, rdx);
-    case Register::kRbx: return offsetof(pt_regs, rbx);
-    case Register::kRsp: return offsetof(pt_regs, rsp);
-    case Register::kRbp: return offsetof(pt_regs, rbp);
-    case Register::kRsi: return offsetof(pt_regs, rsi);
-    case Register::kRdi: return offsetof(pt_regs, rdi);
-    case Register::kR8: return offsetof(pt_regs, r8);
-    case Register::kR9: return offsetof(pt_regs, r9);
-    case Register::kR10: return offsetof(pt_regs, r10);
-    case Register::kR11: return offsetof(pt_regs, r11);
-    case Register::kR12: return offsetof(pt_regs, r12);
-    case Register::kR13: return offsetof(pt_regs, r13);
-    case Register::kR14: return offsetof(pt_regs, r14);
-    default: return offsetof(pt_regs, r15);
-  }
-}
+// Offset of a register in the context (kStackRegisters).
+constexpr std::int16_t offset_of(std::size_t word) { return static_cast<std::int16_t>(8 * word); }
+constexpr const target::IsaTraits& kMachine = target::kNativeTraits;
 
 // Registers through the program: R6 context, R7 the site's number, later the record, R8 the site's counters, R9 thread.
 class ProgramMaker {
@@ -167,9 +147,7 @@ class ProgramMaker {
 
   std::int16_t slot(std::size_t index) const { return static_cast<std::int16_t>(frame_ + 8 * static_cast<int>(index)); }
 
-  void load_register(Reg to, Register number) {
-    code_.load(8, to, Reg::kR6, static_cast<std::int16_t>(register_offset(number)));
-  }
+  void load_register(Reg to, Register number) { code_.load(8, to, Reg::kR6, offset_of(number)); }
 
   // The low `size` bytes of R1, extended to 64 bits.
   void extend(const Operand& operand) {
@@ -280,14 +258,12 @@ class ProgramMaker {
   void copy_stack() {
     code_.place(copy_stack_);
     code_.move(Reg::kR6, Reg::kR2);
-    for (int i = 0; i < kRegisterCount; ++i) {
-      code_.load(8, Reg::kR3, Reg::kR1, static_cast<std::int16_t>(register_offset(static_cast<Register>(i))));
-      code_.store(8, Reg::kR6, static_cast<std::int16_t>(8 * i), Reg::kR3);
+    for (std::size_t word = 0; word < kStackRegisters; ++word) {
+      code_.load(8, Reg::kR3, Reg::kR1, offset_of(word));
+      code_.store(8, Reg::kR6, offset_of(word), Reg::kR3);
     }
-    code_.load(8, Reg::kR3, Reg::kR1, offsetof(pt_regs, rip));
-    code_.store(8, Reg::kR6, 8 * kRegisterCount, Reg::kR3);
     code_.store(8, Reg::kR6, offsetof(StackHeader, copied), 0);
-    code_.load(8, Reg::kR7, Reg::kR1, offsetof(pt_regs, rsp));
+    code_.load(8, Reg::kR7, Reg::kR1, offset_of(kMachine.sp));
     code_.add(Reg::kR7, -static_cast<std::int32_t>(kStackBelow));
     // R7: what is copied next, R8: how much of its page, R9: how much is done.
     code_.move(Reg::kR1, Reg::kR7);

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "dtrace/probe_catalogue.h"
+#include "target/native_registers.h"
 
 namespace jtrace::dtrace {
 
@@ -54,14 +55,14 @@ struct EventHeader {
   std::uint64_t time;  // CLOCK_MONOTONIC, ns
   // operands follow, 8 bytes each; of a counted method the generation after them, of a copied stack a StackHeader
 };
-inline constexpr std::size_t kStackRegisters = kRegisterCount + 1;
+inline constexpr std::size_t kStackRegisters = target::kContextWords;  // as in target::Registers
 inline constexpr std::uint32_t kStackPage = 4096;
 inline constexpr std::uint32_t kStackPages = 12;   // copied at most
 inline constexpr std::uint32_t kStackBelow = 128;  // bytes below the stack pointer (red zone; AMD64 ABI 3.2.2)
 struct StackHeader {
   std::uint64_t registers[kStackRegisters];
-  std::uint64_t copied;  // bytes, from rsp - kStackBelow on
-  // kStackPages pages follow: the first is that of rsp - kStackBelow, which stands at its place in it
+  std::uint64_t copied;  // bytes, from sp - kStackBelow on
+  // kStackPages pages follow: the first is that of sp - kStackBelow, which stands at its place in it
 };
 struct TextHeader {
   std::uint32_t mark;    // kTextRecord

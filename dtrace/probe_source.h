@@ -8,7 +8,6 @@
 // are closed, also if this process is killed. Ownership: owns the descriptors. One thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "dtrace/libjvm.h"
 #include "dtrace/probe_program.h"
 #include "target/process.h"
+#include "target/registers.h"
 
 namespace jtrace::dtrace {
 
@@ -32,10 +32,9 @@ struct ProbeText {
 
 // Registers and stack of a thread in a probe.
 struct CopiedStack {
-  std::array<std::uint64_t, kStackRegisters> registers{};  // numbered as Register, then the program counter
-  std::uint64_t start = 0;                                 // address of the first byte
-  std::vector<std::byte> bytes;                            // as far as it could be copied, at most kStackPages
-  std::uint64_t pc() const { return registers[kRegisterCount]; }
+  target::Registers registers;
+  std::uint64_t start = 0;       // address of the first byte
+  std::vector<std::byte> bytes;  // as far as it could be copied, at most kStackPages
 };
 
 // One hit. Valid until the function to which it is passed returns.

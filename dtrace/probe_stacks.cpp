@@ -3,24 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "target/isa_x86_64.h"
-
 namespace jtrace::dtrace {
 namespace {
-
-// The words of `Register`s, in their order.
-constexpr target::x86_64::Word kWordOf[kRegisterCount] = {
-    target::x86_64::kRax, target::x86_64::kRcx, target::x86_64::kRdx, target::x86_64::kRbx,
-    target::x86_64::kRsp, target::x86_64::kRbp, target::x86_64::kRsi, target::x86_64::kRdi,
-    target::x86_64::kR8,  target::x86_64::kR9,  target::x86_64::kR10, target::x86_64::kR11,
-    target::x86_64::kR12, target::x86_64::kR13, target::x86_64::kR14, target::x86_64::kR15};
-
-target::Registers registers_of(const CopiedStack& stack) {
-  target::Registers registers;
-  for (std::size_t i = 0; i < kRegisterCount; ++i) registers.words[kWordOf[i]] = stack.registers[i];
-  registers.words[target::x86_64::kRip] = stack.pc();
-  return registers;
-}
 
 std::string hexadecimal(std::uint64_t value) {
   char text[24];
@@ -54,7 +38,7 @@ Result<std::unique_ptr<ProbeStacks>> ProbeStacks::open(VmFacts& facts) {
 }
 
 std::string ProbeStacks::text(const CopiedStack& stack) {
-  const coreinspect::Walk walk = walker_->walk(registers_of(stack), stack.start, stack.bytes);
+  const coreinspect::Walk walk = walker_->walk(stack.registers, stack.start, stack.bytes);
   std::string text;
   for (const coreinspect::Frame& frame : walk.frames) text += (text.empty() ? "" : ";") + frame_text(frame);
   ++total_;

@@ -6,100 +6,13 @@
 #include <optional>
 
 #include "base/bytes.h"
-#include "base/strings.h"
+#include "dtrace/operand_text.h"
 
 namespace jtrace::dtrace {
 namespace {
 
 constexpr std::uint32_t kNoteType = 3;  // NT_STAPSDT, sys/sdt.h
 constexpr std::string_view kOwner{"stapsdt", 8};
-
-constexpr std::string_view kNames[kRegisterCount] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                                     "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-
-struct RegisterPart {
-  Register number;
-  std::uint8_t shift = 0;
-};
-
-// "rax", "eax", "ax", "al", "ah", "sil", "r8", "r8d", "r8w", "r8b".
-std::optional<RegisterPart> register_of(std::string_view name) {
-  for (int i = 0; i < kRegisterCount; ++i) {
-    const std::string_view full = kNames[i];
-    const auto number = static_cast<Register>(i);
-    if (name == full) return RegisterPart{number};
-    if (i >= 8) {
-      if (name.size() == full.size() + 1 && name.starts_with(full) &&
-          std::string_view("dwb").find(name.back()) != std::string_view::npos)
-        return RegisterPart{number};
-      continue;
-    }
-    const std::string_view tail = full.substr(1);  // "ax"
-    if (name == tail || (name.size() == 3 && name.front() == 'e' && name.substr(1) == tail))
-      return RegisterPart{number};
-    if (i < 4 && name.size() == 2 && name.front() == tail.front()) {
-      if (name.back() == 'l') return RegisterPart{number};
-      if (name.back() == 'h') return RegisterPart{number, 8};
-    }
-    if (i >= 4 && name.size() == 3 && name.starts_with(tail) && name.back() == 'l') return RegisterPart{number};
-  }
-  return std::nullopt;
-}
-
-// Decimal or 0x..., with a sign; must be the whole text.
-std::optional<std::int64_t> number_of(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  int radix = 10;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    text.remove_prefix(2);
-    radix = 16;
-  }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, radix);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return static_cast<std::int64_t>(negative ? 0 - value : value);
-}
-
-std::optional<Register> full_register(std::string_view text) {
-  if (!text.starts_with('%')) return std::nullopt;
-  const auto part = register_of(text.substr(1));
-  // An address consists of 64-bit registers.
-  if (!part || register_name(part->number) != text.substr(1)) return std::nullopt;
-  return part->number;
-}
-
-// "disp(%base,%index,scale)"; each part may be missing.
-bool parse_memory(std::string_view text, Operand& operand) {
-  const std::size_t open = text.find('(');
-  if (open == std::string_view::npos || !text.ends_with(')')) return false;
-  if (open > 0) {
-    const auto displacement = number_of(text.substr(0, open));
-    if (!displacement) return false;
-    operand.displacement = *displacement;
-  }
-  const auto parts = split(text.substr(open + 1, text.size() - open - 2), ',');
-  if (parts.empty() || parts.size() > 3) return false;
-  if (!parts[0].empty()) {
-    const auto base = full_register(parts[0]);
-    if (!base) return false;
-    operand.base = *base;
-    operand.has_base = true;
-  }
-  if (parts.size() > 1) {
-    const auto index = full_register(parts[1]);
-    if (!index) return false;
-    operand.index = *index;
-    operand.has_index = true;
-  }
-  if (parts.size() > 2) {
-    const auto scale = number_of(parts[2]);
-    if (scale != 1 && scale != 2 && scale != 4 && scale != 8) return false;
-    operand.scale = static_cast<std::uint8_t>(*scale);
-  }
-  operand.kind = OperandKind::kMemory;
-  return operand.has_base || operand.has_index;
-}
 
 // "-4@" at the front; without it the operand has eight bytes.
 bool parse_size(std::string_view& text, Operand& operand) {
@@ -116,29 +29,14 @@ bool parse_size(std::string_view& text, Operand& operand) {
   return true;
 }
 
-Operand parse_operand(std::string_view text) {
+Operand parse_operand(std::string_view text, target::Isa isa) {
   Operand operand;
   const Operand unknown{.text = std::string(text)};
   operand.text = std::string(text);
   if (!parse_size(text, operand) || text.empty()) return unknown;
-  if (text.front() == '$') {
-    const auto value = number_of(text.substr(1));
-    if (!value) return unknown;
-    operand.kind = OperandKind::kImmediate;
-    operand.displacement = *value;
-    return operand;
-  }
-  if (text.front() == '%') {
-    const auto part = register_of(text.substr(1));
-    if (!part) return unknown;
-    operand.kind = OperandKind::kRegister;
-    operand.base = part->number;
-    operand.has_base = true;
-    operand.shift = part->shift;
-    return operand;
-  }
-  if (!parse_memory(text, operand)) return unknown;
-  return operand;
+  const bool readable =
+      isa == target::Isa::kAarch64 ? aarch64::parse_place(text, operand) : x86_64::parse_place(text, operand);
+  return readable ? operand : unknown;
 }
 
 std::optional<StapNote> parse_descriptor(std::span<const std::byte> bytes) {
@@ -163,7 +61,19 @@ std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
 }  // namespace
 
-std::string_view register_name(Register number) { return kNames[static_cast<std::size_t>(number)]; }
+std::optional<std::int64_t> number_of(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  int radix = 10;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    text.remove_prefix(2);
+    radix = 16;
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, radix);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return static_cast<std::int64_t>(negative ? 0 - value : value);
+}
 
 StapNotes parse_stap_notes(std::span<const std::byte> section) {
   StapNotes found;
@@ -189,10 +99,17 @@ StapNotes parse_stap_notes(std::span<const std::byte> section) {
   return found;
 }
 
-std::vector<Operand> parse_operands(std::string_view arguments) {
+std::vector<Operand> parse_operands(std::string_view arguments, target::Isa isa) {
   std::vector<Operand> operands;
-  for (const std::string_view part : split(arguments, ' '))
-    if (!part.empty()) operands.push_back(parse_operand(part));
+  std::size_t start = 0;
+  bool within = false;  // brackets, where blanks do not separate
+  for (std::size_t i = 0; i <= arguments.size(); ++i) {
+    const char c = i < arguments.size() ? arguments[i] : ' ';
+    if (c == '[' || c == ']') within = c == '[';
+    if (i < arguments.size() && (c != ' ' || within)) continue;
+    if (i > start) operands.push_back(parse_operand(arguments.substr(start, i - start), isa));
+    start = i + 1;
+  }
   return operands;
 }
 

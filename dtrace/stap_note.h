@@ -2,8 +2,8 @@
 //
 // A note (systemtap's "UserSpaceProbeImplementation") has the address of a one-byte nop, the address of .stapsdt.base
 // when the note was made, the address of a semaphore (0: none), and three texts: provider, name, arguments. The
-// arguments are assembler operands, "[-]SIZE@OPERAND" each, separated by blanks; a '-' marks a signed one. The bytes
-// are not trusted: an invalid note is skipped and counted.
+// arguments are operands of the machine's assembler, "[-]SIZE@OPERAND" each, separated by blanks; a '-' marks a signed
+// one. The bytes are not trusted: an invalid note is skipped and counted.
 #pragma once
 
 #include <cstddef>
@@ -13,31 +13,15 @@
 #include <string_view>
 #include <vector>
 
+#include "target/isa.h"
+
 namespace jtrace::dtrace {
 
-// The general registers, in the numbering of the machine's instructions (AMD64 ABI, figure 3.36 has another one).
-enum class Register : std::uint8_t {
-  kRax,
-  kRcx,
-  kRdx,
-  kRbx,
-  kRsp,
-  kRbp,
-  kRsi,
-  kRdi,
-  kR8,
-  kR9,
-  kR10,
-  kR11,
-  kR12,
-  kR13,
-  kR14,
-  kR15
-};
-inline constexpr int kRegisterCount = 16;
+// A register of the file's machine: the index of its word in target::Registers.
+using Register = std::uint8_t;
 
 enum class OperandKind : std::uint8_t {
-  kUnknown,    // cannot be read: only its text is known (rip-relative, xmm, invalid)
+  kUnknown,    // cannot be read: only its text is known (relative to the pc, floating point, invalid)
   kImmediate,  // displacement is the value
   kRegister,   // base, from bit `shift` on
   kMemory,     // at displacement + base + index * scale
@@ -48,10 +32,10 @@ struct Operand {
   std::uint8_t size = 8;  // bytes: 1, 2, 4, 8
   bool is_signed = false;
   std::uint8_t shift = 0;  // 8 for %ah and similar registers
-  Register base{};
+  Register base = 0;
   bool has_base = false;
   bool has_index = false;
-  Register index{};
+  Register index = 0;
   std::uint8_t scale = 1;
   std::int64_t displacement = 0;
   std::string text;  // as in the note
@@ -77,8 +61,6 @@ struct StapNotes {
 StapNotes parse_stap_notes(std::span<const std::byte> section);
 
 // All operands of an argument text, in order; unreadable ones are kUnknown.
-std::vector<Operand> parse_operands(std::string_view arguments);
-
-std::string_view register_name(Register number);  // "rax"
+std::vector<Operand> parse_operands(std::string_view arguments, target::Isa isa);
 
 }  // namespace jtrace::dtrace

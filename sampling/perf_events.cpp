@@ -10,6 +10,7 @@
 #include "base/descriptor_limit.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "target/native_registers.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -134,7 +135,7 @@ Result<UniqueFd> PerfEvents::open_event(Event kind, pid_t thread, int processor)
   event.sample_period = kind == Event::kTick ? static_cast<std::uint64_t>(std::llround(1e9 / options_.hz)) : 1;
   event.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                       PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-  event.sample_regs_user = kSampledRegisters;
+  event.sample_regs_user = target::kPerfRegisters;
   event.sample_stack_user = options_.stack_bytes;
   event.sample_id_all = 1;
   event.context_switch = kind == Event::kSwitch ? 1 : 0;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "target/isa_x86_64.h"
+#include "target/native_registers.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -24,13 +24,9 @@ void read_kernel_chain(ByteReader& reader, SampleRecord& sample) {
   }
 }
 
-// The order of asm/perf_regs.h.
 void read_registers(ByteReader& reader, target::Registers& registers) {
-  using namespace target::x86_64;
   registers = {};
-  for (const Word word :
-       {kRax, kRbx, kRcx, kRdx, kRsi, kRdi, kRbp, kRsp, kRip, kR8, kR9, kR10, kR11, kR12, kR13, kR14, kR15})
-    registers.words[word] = reader.read<std::uint64_t>();
+  for (const std::size_t word : target::kPerfOrder) registers.words[word] = reader.read<std::uint64_t>();
 }
 
 }  // namespace

@@ -11,9 +11,6 @@
 
 namespace jtrace::sampling {
 
-// AX to SP (0 to 7), IP (8), R8 to R15 (16 to 23): asm/perf_regs.h.
-inline constexpr std::uint64_t kSampledRegisters = 0xff01ff;
-
 // Points into the record.
 struct SampleRecord {
   std::uint64_t event = 0;  // PERF_EVENT_IOC_ID of the event, of an inherited one that of its first ancestor

@@ -5,7 +5,6 @@
 
 #include "base/strings.h"
 #include "sampling/mounted_thread.h"
-#include "target/isa_x86_64.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -148,9 +147,7 @@ std::vector<std::byte> SampledJvm::read_stack(const coreinspect::JavaThread& thr
 // the VM's own mark leads to the Java frames.
 Walk SampledJvm::walk_sleeper(const coreinspect::JavaThread& thread, target::Address sp, target::Address pc,
                               std::span<const std::byte> stack) {
-  target::Registers registers;
-  registers.words[target::x86_64::kRsp] = sp;
-  registers.words[target::x86_64::kRip] = pc;
+  const auto registers = target::Registers::at(target::kNativeIsa, pc, sp);
   Walk whole = walker_->walk_next(registers, sp, stack);
   if (!whole.incomplete() || thread.address == 0) return whole;
   Walk java = java_.walk(thread, nullptr);

@@ -84,16 +84,17 @@ MACHINES = {
     "target/isa.h": "the table of them",
     "target/isa.cpp": "the table of them",
     "target/core_file.cpp": "one note that a single machine has",
-    "target/core_writer.cpp": "writes cores of live processes: of this program's machine",
-    "target/process_copy.cpp": "copies live processes: of this program's machine",
+    "target/native_registers.h": "chooses between them",
+    "trace/plain_bytes.h": "chooses between them",
+    "dtrace/operand_text.h": "declares what both have",
+    "dtrace/stap_note.cpp": "chooses between them",
     "coreinspect/vm/jdk_quirks.h": "chooses between them",
     "coreinspect/unwind/top_frame.cpp": "chooses between them",
     "coreinspect/unwind/native_unwinder.cpp": "chooses between them",
     "coreinspect/unwind/mixed_walker.cpp": "chooses between them",
     "coreinspect/runtime/vm_operation.cpp": "JDK 8's names without symbols: one machine's function is read, to be moved",
-    "sampling/": "samples of live processes: to be moved when jtrace is built for another machine",
-    "dtrace/": "probes of live processes: to be moved when jtrace is built for another machine",
-    "agent/": "the agent is compiled for its machine, and has two places that need its name",
+    "agent/libc_floor.h": "the first version of glibc is the machine's own",
+    "agent/jvmpi/profiler_library.cpp": "a profiler is a library of this machine",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 SOURCES = {".h", ".cpp", ".c", ".inc", ".def"}

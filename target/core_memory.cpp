@@ -163,7 +163,8 @@ std::string fitting_file(const std::string& path, const std::string& build_id) {
   std::vector<std::string> candidates{path};
   std::error_code ignored;
   for (const auto& jdk : std::filesystem::directory_iterator("/usr/lib/jvm", ignored))
-    for (const char* place : {"/lib/server/libjvm.so", "/jre/lib/amd64/server/libjvm.so"})
+    for (const char* place :
+         {"/lib/server/libjvm.so", "/jre/lib/amd64/server/libjvm.so", "/jre/lib/aarch64/server/libjvm.so"})
       candidates.push_back(jdk.path().string() + place);
   for (const std::string& each : candidates)
     if (const auto image = ElfImage::open(each); image && image->build_id() == build_id) return each;

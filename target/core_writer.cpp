@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstring>
 
+#include "target/native_registers.h"
+
 namespace jtrace::target {
 namespace {
 
@@ -101,7 +103,7 @@ std::string notes_of(const CoreProcess& process) {
       add_note(notes, kNoteFile, file_note(process.mappings));
     }
     if (!thread.floats.empty()) add_note(notes, NT_FPREGSET, chars_of(thread.floats));
-    if (!thread.vectors.empty()) add_note(notes, NT_X86_XSTATE, chars_of(thread.vectors), "LINUX");
+    if (kVectorsNote != 0 && !thread.vectors.empty()) add_note(notes, kVectorsNote, chars_of(thread.vectors), "LINUX");
   }
   for (const OwnCoreNote& note : process.own_notes) add_note(notes, note.type, note.text, OwnCoreNote::kName);
   return notes;

@@ -22,7 +22,7 @@ namespace jtrace::target {
 struct CoreThread {
   ThreadRegisters registers;       // tid: as the process itself sees it
   std::vector<std::byte> floats;   // NT_FPREGSET; empty: no note
-  std::vector<std::byte> vectors;  // NT_X86_XSTATE; empty: no note
+  std::vector<std::byte> vectors;  // kVectorsNote (target/native_registers.h); empty: no note
   std::uint64_t user_ns = 0, system_ns = 0;
 };
 

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 #include "base/free_memory.h"
 #include "base/strings.h"
 #include "target/copy_plan.h"
+#include "target/native_registers.h"
 #include "target/process_memory.h"
 #include "target/stop_threads.h"
 
@@ -42,6 +42,10 @@ std::vector<std::byte> register_set(pid_t tid, int type, std::size_t room) {
   if (::ptrace(PTRACE_GETREGSET, tid, reinterpret_cast<void*>(static_cast<std::intptr_t>(type)), &into) != 0) return {};
   bytes.resize(into.iov_len);
   return bytes;
+}
+
+std::vector<std::byte> vectors_of(pid_t tid) {
+  return kVectorsNote == 0 ? std::vector<std::byte>() : register_set(tid, kVectorsNote, 16u << 10);
 }
 
 }  // namespace
@@ -183,9 +187,8 @@ class ProcessCopier {
 
   void copy_registers(const StoppedThreads& stopped) {
     for (const ThreadRegisters& each : stopped.threads())
-      copy_.process_.threads.push_back({.registers = each,
-                                        .floats = register_set(each.tid, NT_PRFPREG, sizeof(user_fpregs_struct)),
-                                        .vectors = register_set(each.tid, NT_X86_XSTATE, 16u << 10)});
+      copy_.process_.threads.push_back(
+          {.registers = each, .floats = register_set(each.tid, NT_PRFPREG, 4u << 10), .vectors = vectors_of(each.tid)});
     for (const HeldThread& held : stopped.held())
       copy_.missing_.push_back("the registers of thread " + std::to_string(held.tid) + ": " + describe_tracer(held) +
                                " holds it");

@@ -2,8 +2,6 @@
 // base/strings.h, which is called as soon as there is anything to escape. Any thread.
 #pragma once
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,20 +10,12 @@
 #include <string_view>
 
 #include "base/strings.h"
+#include "trace/plain_bytes.h"
 
 namespace jtrace::trace {
 
 // An escaped text is at most this many times as long as the original.
 inline constexpr std::size_t kEscapeGrowth = 6;
-
-// True if none of the 16 bytes is a control character, beyond ASCII, or has to be escaped.
-inline bool is_plain(__m128i bytes) {
-  const auto equal = [&](char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); };
-  __m128i special = _mm_or_si128(_mm_or_si128(equal('&'), equal('<')), _mm_or_si128(equal('>'), equal('"')));
-  // Signed comparison: bytes from 0x80 on are negative, so this finds them and the control characters.
-  special = _mm_or_si128(special, _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)));
-  return _mm_movemask_epi8(special) == 0;
-}
 
 inline char* put_escaped_slowly(char* out, std::string_view text) {
   std::string escaped;
@@ -51,18 +41,18 @@ inline bool copy_plain_rest(char* out, const char* in, std::size_t size) {
     const auto first = load<std::uint64_t>(in), last = load<std::uint64_t>(in + size - 8);
     store(out, first);
     store(out + size - 8, last);
-    return is_plain(_mm_set_epi64x(static_cast<long long>(first), static_cast<long long>(last)));
+    return is_plain(bytes16_of(first, last));
   }
   if (size >= 4) {
     const auto first = load<std::uint32_t>(in), last = load<std::uint32_t>(in + size - 4);
     store(out, first);
     store(out + size - 4, last);
     const std::uint64_t both = first | (std::uint64_t{last} << 32);
-    return is_plain(_mm_set1_epi64x(static_cast<long long>(both)));
+    return is_plain(bytes16_of(both));
   }
   for (std::size_t i = 0; i < size; ++i) {
     out[i] = in[i];
-    if (!is_plain(_mm_set1_epi8(in[i]))) return false;
+    if (!is_plain(bytes16_of(in[i]))) return false;
   }
   return true;
 }
@@ -73,9 +63,9 @@ inline char* put_escaped(char* out, std::string_view text) {
   const std::size_t size = text.size();
   if (size < 16) return copy_plain_rest(out, in, size) ? out + size : put_escaped_slowly(out, text);
   for (std::size_t at = 0;; at = std::min(at + 16, size - 16)) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + at));
+    const Bytes16 bytes = load_bytes16(in + at);
     if (!is_plain(bytes)) return put_escaped_slowly(out, text);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + at), bytes);
+    store_bytes16(out + at, bytes);
     if (at == size - 16) return out + size;
   }
 }

@@ -265,7 +265,7 @@ TEST(TracedSites, ThreadsAreAlwaysFollowedButNotChosen) {
 TEST(TracedSites, AnOperandThatCannotBeReadIsNamedWithItsPlace) {
   ProbeSite site = site_of("gc__begin", 1);
   site.address = 0x1234;
-  site.operands = parse_operands("4@%xmm0");
+  site.operands = parse_operands("4@%xmm0", target::Isa::kX86_64);
   const auto probes = group_probes({site, site_of("gc__end", 0)});
   const auto lines = unreadable_operands(sites_to_trace(probes, {&probes[0]}));
   ASSERT_EQ(lines.size(), 1u);

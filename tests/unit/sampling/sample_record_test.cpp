@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "target/isa_x86_64.h"
+#include "target/native_registers.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -23,7 +23,7 @@ std::vector<std::byte> bytes_of(const std::vector<std::uint64_t>& words) {
 std::vector<std::uint64_t> record(std::uint64_t copied) {
   std::vector<std::uint64_t> words = {7, 0x1234, (12ull << 32) | 11, 1000, 10101010};
   words.insert(words.end(), {4, kKernelMark, 0xffffffff81000010, 0xffffffff81000020, kUserMark, 2});
-  for (std::uint64_t i = 0; i < 17; ++i) words.push_back(100 + i);
+  for (std::uint64_t i = 0; i < target::kPerfOrder.size(); ++i) words.push_back(100 + i);
   words.insert(words.end(), {16, 0xaaaa, 0xbbbb, copied});
   return words;
 }
@@ -39,11 +39,12 @@ TEST(SampleRecord, HasRegistersKernelChainAndStack) {
   EXPECT_EQ(sample.period, 10101010u);
   EXPECT_EQ(sample.kernel, (std::vector<std::uint64_t>{0xffffffff81000010, 0xffffffff81000020}));
   EXPECT_TRUE(sample.has_registers);
-  EXPECT_EQ(sample.registers.words[target::x86_64::kRax], 100u);
-  EXPECT_EQ(sample.registers.fp(), 106u);
-  EXPECT_EQ(sample.registers.sp(), 107u);
-  EXPECT_EQ(sample.registers.pc(), 108u);
-  EXPECT_EQ(sample.registers.bytecodes(), 114u);
+  const bool aarch64 = target::kNativeIsa == target::Isa::kAarch64;
+  EXPECT_EQ(sample.registers.words[target::kPerfOrder.front()], 100u);
+  EXPECT_EQ(sample.registers.fp(), aarch64 ? 129u : 106u);
+  EXPECT_EQ(sample.registers.sp(), aarch64 ? 131u : 107u);
+  EXPECT_EQ(sample.registers.pc(), aarch64 ? 132u : 108u);
+  EXPECT_EQ(sample.registers.bytecodes(), aarch64 ? 122u : 114u);
   EXPECT_EQ(sample.stack.size(), 8u) << "what was copied of the 16 bytes that were asked for";
   EXPECT_FALSE(sample.stack_is_full);
   const auto full = bytes_of(record(16));

@@ -6,8 +6,8 @@
 
 #include "target/core_file.h"
 #include "target/core_memory.h"
-#include "target/isa_x86_64.h"
 #include "target/page_set.h"
+#include "target/registers.h"
 #include "tests/testlib/must.h"
 
 namespace jtrace::target {
@@ -37,7 +37,7 @@ CoreProcess some_process() {
   process.auxiliary = std::string(32, '\0');
   CoreThread thread;
   thread.registers.tid = 78;
-  thread.registers.registers.words[x86_64::kRip] = 0x1234;
+  thread.registers.registers = Registers::at(kNativeIsa, 0x1234, 0);
   thread.user_ns = 1'500'000'000;
   thread.floats = filled(512, 9);
   thread.vectors = filled(832, 8);
