@@ -11,9 +11,14 @@ pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 # The remote part of libunwind alone: the local one clashes with the compiler's own unwinder. By name, so that a static
 # program takes the archive (which reads compressed symbol tables by liblzma) and the others the shared one: the archive is
 # not position independent.
-find_library(JTRACE_UNWIND unwind-x86_64 REQUIRED)
+# It is for native frames of x86-64. Those of AArch64 need none of it, and distributions of AArch64 have none for x86-64.
+find_library(JTRACE_UNWIND unwind-x86_64)
 add_library(jtrace_unwind INTERFACE)
-target_link_libraries(jtrace_unwind INTERFACE -lunwind-x86_64 -llzma)
+if(JTRACE_UNWIND)
+  target_link_libraries(jtrace_unwind INTERFACE -lunwind-x86_64 -llzma)
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  message(FATAL_ERROR "no libunwind-x86_64: scripts/setup installs libunwind-dev")
+endif()
 pkg_check_modules(expat REQUIRED IMPORTED_TARGET expat)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)

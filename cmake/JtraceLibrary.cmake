@@ -8,6 +8,8 @@ target_compile_options(jtrace_flags INTERFACE
   -Wno-missing-field-initializers
   # False alarms of g++ 12 in optimised builds: string literal + std::string (GCC bug 105651), values out of tl::expected.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>
+  # char has a sign on x86-64: the code may lean on it.
+  $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},aarch64>:-fsigned-char>
   # Grouped sources see each other's names: what shadows what is looked for where each is compiled by itself. And g++ takes
   # them for headers, whose types must not have parts that they keep to themselves.
   $<$<BOOL:${JTRACE_UNITY}>:-Wno-shadow>

@@ -37,12 +37,16 @@ add_custom_target(jtrace_version_stamp BYPRODUCTS ${jtrace_version_stamp}
   COMMENT "" VERBATIM)
 
 # What is linked, as the packages found at configuring name their versions.
-pkg_check_modules(unwind QUIET libunwind)
+if(JTRACE_UNWIND)
+  pkg_check_modules(unwind QUIET libunwind)
+endif()
 set(jtrace_linked "")
 foreach(pair "libelf ${libelf_VERSION}" "libunwind ${unwind_VERSION}" "libuuid ${uuid_VERSION}" "expat ${expat_VERSION}"
         "zlib ${zlib_VERSION}" "zstd ${zstd_VERSION}" "lz4 ${lz4_VERSION}" "xxHash ${xxhash_VERSION}" "SQLite ${sqlite3_VERSION}"
         "CLI11 ${CLI11_VERSION}")
-  string(APPEND jtrace_linked ", ${pair}")
+  if(pair MATCHES " .")  # what is not linked has no version
+    string(APPEND jtrace_linked ", ${pair}")
+  endif()
 endforeach()
 
 foreach(program jtrace hsperf)

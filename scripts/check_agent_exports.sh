@@ -55,7 +55,13 @@ check_pinned() {
   readelf -dW "$library" | grep -q 'NODELETE' || fault "is not linked with -z nodelete: the JVM could unmap it"
 }
 
+machine_of() { readelf -hW "$1" | sed -n 's/^ *Machine: *//p'; }
+
 check_musl() {
+  if [ "$(machine_of "$library")" != "$(machine_of "$(command -v bash)")" ]; then
+    echo "it is for $(machine_of "$library"): loading under musl was not tried on this machine"
+    return
+  fi
   if ! command -v musl-gcc >/dev/null; then echo "musl is not here: loading under it was not tried"; return; fi
   local folder
   folder=$(mktemp -d)

@@ -147,7 +147,8 @@ std::string Jdk::host_path(std::string_view relative) const {
 }
 
 std::string Jdk::libjvm() const {
-  for (const char* place : {"lib/server/libjvm.so", "jre/lib/amd64/server/libjvm.so"})
+  for (const char* place :
+       {"lib/server/libjvm.so", "jre/lib/amd64/server/libjvm.so", "jre/lib/aarch64/server/libjvm.so"})
     if (::access(host_path(place).c_str(), R_OK) == 0) return host_path(place);
   return {};
 }

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "target/isa.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -35,8 +39,9 @@ TEST(WhyLate, AFaultOfAnInstructionIsNoSystemCall) {
 }
 
 TEST(WaitsForLock, OnlyAsleepInAFutex) {
-  EXPECT_TRUE(waits_for_lock({.state = 'S', .syscall = "202"}));
-  EXPECT_FALSE(waits_for_lock({.state = 'R', .syscall = "202"}));
+  const std::string futex = std::to_string(target::traits_of(target::kNativeIsa).futex);
+  EXPECT_TRUE(waits_for_lock({.state = 'S', .syscall = futex}));
+  EXPECT_FALSE(waits_for_lock({.state = 'R', .syscall = futex}));
   EXPECT_FALSE(waits_for_lock({.state = 'S', .syscall = "-1"}));
   EXPECT_FALSE(waits_for_lock({.state = 'S', .syscall = "0"}));
 }
