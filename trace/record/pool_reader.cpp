@@ -14,8 +14,10 @@
 namespace jtrace::trace::record {
 namespace {
 
-// The processor may reorder the reading of the clock and the load of a header; a microsecond is far more than that.
-constexpr std::uint64_t kMargin = 1'000;
+// The processor may reorder the reading of the clock and the load of a header, and a writer's mark may become visible
+// to others a cache miss after its reading of the clock (docs/architecture.md, "Memory order"): this is far more than
+// both.
+constexpr std::uint64_t kMargin = 20'000;
 constexpr std::uint64_t kIdleTime = 100'000'000;  // ns: a chunk without changes for so long is idle
 constexpr std::uint32_t kNone = 0xffffffff;
 
