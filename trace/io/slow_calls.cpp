@@ -190,7 +190,8 @@ std::uint64_t SlowCalls::held_up_others(const SlowCall& call) const {
   if (found == waited_for_.end()) return 0;
   std::uint64_t sum = 0;
   const std::uint64_t end = call.start + call.duration;
-  for (const Wait& wait : found->second) sum += overlap(wait.since, wait.until, call.start, end);
+  for (const Wait& wait : found->second)
+    if (wait.since >= call.start && wait.since < end) sum += std::min(wait.until, end) - wait.since;
   return sum;
 }
 

@@ -92,7 +92,8 @@ class SlowCalls {
   // Calls of `over` ns or longer that have ended, or (`unfinished`) have not: of those that are kept, the longest
   // first. A call that took half of its caller's time or more is in the `below` of that one, and not listed itself.
   std::vector<const SlowCall*> longest_first(std::uint64_t over, bool unfinished, Which which = Which::kAll) const;
-  // How long other threads waited for the call's thread meanwhile, ns: each of them counts.
+  // How long other threads, each of which counts, waited in the call for its thread, ns. Only waits that began in the
+  // call: who owns the lock is known for that moment, and a later call of the thread may wait for the same lock.
   std::uint64_t held_up_others(const SlowCall& call) const;
   // The longest call that is not kept, ns; 0: all are. Of those that are all naps, or of the others.
   std::uint64_t longest_left_out(bool naps) const { return (naps ? napping_ : busy_).longest_left_out; }

@@ -316,6 +316,26 @@ TEST_F(SlowTrace, CallThatOthersWaitForIsNotIdle) {
   EXPECT_THAT(text_, HasSubstr("sleeping 300.000 ms; others waited 200.000 ms for its thread"));
 }
 
+// The wait for its thread began in a call before. In this one it waits for the same lock, which somebody else has got.
+TEST_F(SlowTrace, CallIsNotChargedForAWaitThatBeganBeforeIt) {
+  define(1, "serve");
+  enter(1, 0);
+  write(MonContendedEnter{
+      .threadIdRef = ThreadId(2), .time = at(50), .objIdRef = ObjectId(7), .threadOwner = ThreadId(1)});
+  leave(60);
+  enter(1, 100);
+  write(MonContendedEnter{
+      .threadIdRef = ThreadId(1), .time = at(101), .objIdRef = ObjectId(7), .threadOwner = ThreadId(3)});
+  write(MonContendedEntered{.threadIdRef = ThreadId(1), .time = at(390), .objIdRef = ObjectId(7)});
+  leave(400);
+  write(MonContendedEntered{.threadIdRef = ThreadId(2), .time = at(500), .objIdRef = ObjectId(7)});
+  const json slow = calls(10);
+  ASSERT_EQ(slow.size(), 2u);
+  EXPECT_DOUBLE_EQ(slow[0]["seconds"], 0.3);
+  EXPECT_DOUBLE_EQ(slow[0]["heldUpOthers"], 0);
+  EXPECT_DOUBLE_EQ(slow[1]["heldUpOthers"], 0.01);
+}
+
 // Its wait has no end in the trace either.
 TEST_F(SlowTrace, IdleCallThatHasNotEndedIsIdle) {
   define(1, "take");
