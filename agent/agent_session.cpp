@@ -71,6 +71,20 @@ void AgentSession::report_not_offered(const NotOffered& missing) {
   report_missing(missing.what, why.view());
 }
 
+// A thread keeps the distance to the next sample that it had drawn before (ThreadHeapSampler::pick_next_sample).
+// Measured at an interval of 0: of the first 3,000 objects of a thread JDK 11 and 17 report none, 21 and 25 none to a
+// half. With -agentpath all Java threads come after the interval; but before JDK 25 the allocation buffer of main has
+// no place for a sample yet.
+void AgentSession::report_late_samples() {
+  constexpr std::uint64_t kOfJvm = 512u << 10;  // ThreadHeapSampler::_sampling_interval, where nobody has set it
+  constexpr int kWholeFromTheStart = 25;
+  if (!traces(record::kObjAllocEvent) || config.sample_interval >= kOfJvm) return;
+  if (started_with_vm && major_version(jvmti) >= kWholeFromTheStart) return;
+  report_missing("objAlloc",
+                 "threads that run already are sampled only after each has allocated some 512 KiB more; --events "
+                 "allocations has every object");
+}
+
 void AgentSession::set_callbacks() {
   EventCallbacks callbacks;
   install_callbacks(callbacks);
@@ -93,6 +107,8 @@ const char* AgentSession::start(UniqueFd pool, bool live) {
   const char* const refusal = take_capabilities(jvmti, config, granted_events, missing);
   for (const NotOffered& each : missing) report_not_offered(each);
   if (refusal != nullptr) return refusal;
+  // As early as can be: a thread draws its first distance to a sample when it is made.
+  if (traces(record::kObjAllocEvent)) jvmti->SetHeapSamplingInterval(static_cast<jint>(config.sample_interval));
   jrawMonitorID monitor = nullptr;
   if (jvmti->CreateRawMonitor("jtrace registry", &monitor) != JVMTI_ERROR_NONE) return "the JVM gave no raw monitor";
   registry = std::make_unique<Registry>(jvmti, monitor, definitions, writer, looks,
@@ -110,7 +126,7 @@ const char* AgentSession::start(UniqueFd pool, bool live) {
 const char* AgentSession::go_live(JNIEnv* jni) {
   LocalFrame frame(jni, 8);
   if (const char* error = threads.start(jni, jvmti)) return error;
-  if (traces(record::kObjAllocEvent)) jvmti->SetHeapSamplingInterval(static_cast<jint>(config.sample_interval));
+  report_late_samples();
   prepare_methods(jni);
   prepare_waits(jni);
   writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kTracing));

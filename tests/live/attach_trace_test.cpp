@@ -227,6 +227,12 @@ TEST_P(EachJdk, ReportsEveryObjectOnRequest) {
   jvm.ask("alloc 1000");
   jvm.ask("gc 2");
   const TraceDocument trace = jvm.finish_valid();
+  // The user is told of it.
+  std::size_t told = 0;
+  for (const TraceElement* option : trace.all("option"))
+    if (option->get("key") == "jtrace.unavailable" && option->get("value").starts_with("objAlloc: threads that run"))
+      ++told;
+  EXPECT_EQ(told, 1u);
   std::set<std::string> sample_class;
   for (const TraceElement* definition : trace.all("classDef"))
     if (definition->get("name") == "Workload$Sample") sample_class.insert(definition->get("classId"));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
@@ -44,6 +45,30 @@ JTRACE_ON_EACH_JDK(EachJdk);
 #define NEED_TOOLS_IN_THE_ROOT()          \
   if (chrooted() && !JTRACE_STATIC_TOOLS) \
   GTEST_SKIP() << "the tools of this build are not static: they do not run in the chroot"
+
+// The thread main has its allocation buffer before the agent can have samples.
+TEST_P(EachJdk, SamplesFromTheFirstObjectOnOrSaysThatItDoesNot) {
+  NEED_TOOLS_IN_THE_ROOT();
+  if (GetParam().version < 11) GTEST_SKIP() << "JVM TI tells of allocations from JDK 11 on (JEP 331)";
+  auto jvm = must(
+      JvmProcess::start(GetParam(), "Workload", with_agent("events=objects,sample-interval=0,file=" + file_for_jvm())));
+  must(jvm->ask("alloc 1000"));
+  jvm->close_input();
+  must(jvm->wait_exit());
+  must(wait_for_bytes(path_, "</TRACE>", std::chrono::seconds(30), [] { return true; }));
+  const auto trace = must(TraceDocument::read(path_));
+  std::set<std::string> sample_class;
+  for (const TraceElement* definition : trace.all("classDef"))
+    if (definition->get("name") == "Workload$Sample") sample_class.insert(definition->get("classId"));
+  std::size_t samples = 0;
+  for (const TraceElement* object : trace.all("objAlloc")) samples += sample_class.contains(object->get("classIdRef"));
+  std::size_t told = 0;
+  for (const TraceElement* option : trace.all("option"))
+    if (option->get("key") == "jtrace.unavailable" && option->get("value").starts_with("objAlloc: threads that run"))
+      ++told;
+  EXPECT_EQ(told, GetParam().version < 25 ? 1u : 0u);
+  EXPECT_GE(samples, told == 0 ? 999u : 0u);
+}
 
 TEST_P(EachJdk, TracesFromStartToEnd) {
   NEED_TOOLS_IN_THE_ROOT();
