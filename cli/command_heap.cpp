@@ -85,7 +85,8 @@ ExitStatus run_diff_command(const HeapArguments& arguments, const WordScopes& sc
   for (const auto& [option, words] : scopes.options)
     if (option->count() > 0 && !scopes.has(kDiff, *option))
       return report(Error{ErrorCategory::kUsage, "diff has no option --" + option->get_lnames().front()});
-  if (arguments.inspect.format == "xml") return report(Error{ErrorCategory::kUsage, "diff has no --format xml"});
+  if (const std::string& format = arguments.inspect.format; format == "xml" || is_made_of_stacks(format))
+    return report(Error{ErrorCategory::kUsage, "diff has no --format " + format});
   const auto missing = run_diff(arguments);
   if (!missing) return report(missing.error());
   for (const std::string& line : *missing) log_info("missing: " + line);

@@ -79,9 +79,11 @@ coreinspect::SnapshotIdentity identity_of(const coreinspect::Inspection& inspect
 
 void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
   command
-      .add_option("--format", arguments.format,
-                  "text, json, csv or sqlite: its rows as a table; xml if the view has elements of trace.dtd")
-      ->check(CLI::IsMember({"text", "json", "csv", "sqlite", "xml"}));
+      .add_option(
+          "--format", arguments.format,
+          "text, json, csv or sqlite: its rows as a table; xml if the view has elements of trace.dtd; collapsed or "
+          "speedscope: dominators by class, for a flame graph")
+      ->check(CLI::IsMember({"text", "json", "csv", "sqlite", "collapsed", "speedscope", "xml"}));
   command.add_option("-o,--output", arguments.output, "file to write; - is standard output (the default)");
   command.add_option("--sysroot", arguments.files.sysroot,
                      "for a core: the folder below which mapped files are searched");

@@ -71,6 +71,7 @@ void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions
                            "read the heap of a live JVM while it runs; reports how much changed in the meantime"),
           words);
   own.add(ViewOption::kSubclasses, command.add_flag("--subclasses", heap.subclasses, "objects of its subclasses too"));
+  own.add(ViewOption::kByClass, command.add_flag("--by-class", heap.by_class, "the objects of a class merged"));
   own.add(ViewOption::kByLoader,
           command.add_flag("--by-loader", heap.by_loader, "with the class loader of each class"));
   own.add(ViewOption::kReachable, command.add_flag("--reachable", heap.reachable,

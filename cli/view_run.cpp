@@ -113,7 +113,7 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
     JTRACE_ASSIGN_OR_RETURN(out, formatted(view_document(inspection, view, result), arguments.format,
                                            view.writes_dump ? "-" : arguments.output));
   } else {
-    out = std::move(result.out);
+    JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(result.out), arguments.format, arguments.output));
   }
   if (view.writes_dump && arguments.output == "-") return std::move(result.missing);
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(view.writes_dump ? "-" : arguments.output));
@@ -133,16 +133,12 @@ std::string views_of_dumps() {
 Result<std::vector<std::string>> answer_of(const LoadedHeap& heap, const InspectArguments& arguments,
                                            const coreinspect::View& view) {
   coreinspect::ViewOptions options = arguments.options;
-  options.json = is_made_of_json(arguments.format);
+  choose_form(arguments.format, options);
   JTRACE_ASSIGN_OR_RETURN(auto result, view.of_graph(*heap.graph, options));
   result.missing.insert(result.missing.begin(), heap.missing.begin(), heap.missing.end());
   if (!heap.members.empty()) result.members += (result.members.empty() ? "" : ",") + heap.members;
-  std::string out = std::move(result.out);
-  if (options.json) {
-    result.out = std::move(out);
-    JTRACE_ASSIGN_OR_RETURN(
-        out, formatted(envelope(std::string(view.name), heap.target, result), arguments.format, arguments.output));
-  }
+  std::string out = options.json ? envelope(std::string(view.name), heap.target, result) : std::move(result.out);
+  JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), arguments.format, arguments.output));
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
@@ -168,8 +164,20 @@ ExitStatus finish(const Result<std::vector<std::string>>& missing, const std::st
 
 }  // namespace
 
+namespace {
+
+Result<> check_format(const InspectArguments& arguments, const coreinspect::View& view) {
+  if (is_made_of_stacks(arguments.format) && !view.has(coreinspect::ViewOption::kByClass))
+    return fail(ErrorCategory::kUsage,
+                "the view " + std::string(view.name) + " has no --format " + arguments.format + ": dominators has");
+  return {};
+}
+
+}  // namespace
+
 ExitStatus run_view_of(const LoadedHeap& heap, const InspectArguments& arguments, const coreinspect::View& view) {
   const std::string what = std::string(view.name) + " of " + arguments.target;
+  if (const Result<> good = check_format(arguments, view); !good) return report(good.error());
   if (arguments.format == "xml")
     return report(
         Error{ErrorCategory::kUsage, "a view of a heap has no elements of trace.dtd: it has no --format xml"});
@@ -180,6 +188,7 @@ ExitStatus run_view_of(const LoadedHeap& heap, const InspectArguments& arguments
 
 ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {
   const std::string what = std::string(view.name) + " of " + arguments.target;
+  if (const Result<> good = check_format(arguments, view); !good) return report(good.error());
   const Result<> good = refuse_overwriting(arguments.output, {arguments.target, arguments.files.libjvm});
   if (!good) return report(good.error());
   if (is_file_name(arguments.target) && diagnose::is_bundle(arguments.target)) return run_bundle_view(arguments, view);
@@ -194,7 +203,7 @@ ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& 
                                                                                                 : view.name);
   if ((unanswered || arguments.options.threads.locals) && !answered) return report(answered.error());
   coreinspect::ViewOptions options = arguments.options;
-  options.json = is_made_of_json(arguments.format);
+  choose_form(arguments.format, options);
   options.max_stop = arguments.max_stop;
   options.heap.redact = options.heap.redact || coreinspect::is_redacted((*inspection)->target());
   const auto missing = arguments.format == "xml" || !view.run ? write_events(**inspection, arguments, view, options)

@@ -12,8 +12,19 @@ constexpr int kDeepest = 1000;                  // superclasses: more are a dama
 constexpr std::size_t kLongest = 1u << 16;      // characters of a text
 constexpr std::size_t kLongestName = 1u << 10;  // of an enum's constant
 // Types of fields (hprof_b_spec.h).
-constexpr std::uint8_t kReference = 2, kBoolean = 4, kChar = 5, kFloat = 6, kDouble = 7, kByte = 8, kShort = 9,
-                       kInt = 10, kLong = 11;
+struct OfField {
+  enum Type : std::uint8_t {
+    kReference = 2,
+    kBoolean = 4,
+    kChar = 5,
+    kFloat = 6,
+    kDouble = 7,
+    kByte = 8,
+    kShort = 9,
+    kInt = 10,
+    kLong = 11
+  };
+};
 
 constexpr std::string_view kBoxes[] = {"java.lang.Integer", "java.lang.Long",      "java.lang.Short",
                                        "java.lang.Byte",    "java.lang.Character", "java.lang.Boolean",
@@ -39,9 +50,9 @@ std::optional<double> real_number(std::string_view words) {
 
 std::int64_t sign_extended(std::uint64_t bits, std::uint8_t type) {
   switch (type) {
-    case kByte: return static_cast<std::int8_t>(bits);
-    case kShort: return static_cast<std::int16_t>(bits);
-    case kInt: return static_cast<std::int32_t>(bits);
+    case OfField::kByte: return static_cast<std::int8_t>(bits);
+    case OfField::kShort: return static_cast<std::int16_t>(bits);
+    case OfField::kInt: return static_cast<std::int32_t>(bits);
     default: return static_cast<std::int64_t>(bits);
   }
 }
@@ -69,16 +80,16 @@ WantedValue WantedValue::of(const std::string& words) {
 
 bool ValueSearch::has(std::uint8_t type, std::uint64_t bits) const {
   switch (type) {
-    case kBoolean: return wanted_.truth && *wanted_.truth == (bits != 0);
-    case kChar: return wanted_.character && *wanted_.character == bits;
-    case kFloat:
+    case OfField::kBoolean: return wanted_.truth && *wanted_.truth == (bits != 0);
+    case OfField::kChar: return wanted_.character && *wanted_.character == bits;
+    case OfField::kFloat:
       return wanted_.real &&
              std::bit_cast<float>(static_cast<std::uint32_t>(bits)) == static_cast<float>(*wanted_.real);
-    case kDouble: return wanted_.real && std::bit_cast<double>(bits) == *wanted_.real;
-    case kByte:
-    case kShort:
-    case kInt:
-    case kLong: return wanted_.whole && sign_extended(bits, type) == *wanted_.whole;
+    case OfField::kDouble: return wanted_.real && std::bit_cast<double>(bits) == *wanted_.real;
+    case OfField::kByte:
+    case OfField::kShort:
+    case OfField::kInt:
+    case OfField::kLong: return wanted_.whole && sign_extended(bits, type) == *wanted_.whole;
     default: return false;
   }
 }
@@ -153,7 +164,7 @@ void ValueSearch::look_into(std::uint32_t object, std::map<Field, Hits>& found) 
     const std::uint32_t size = graph_.file().field_size(place.type);
     if (std::uint64_t{place.offset} + size > record.count) break;  // a damaged instance
     const std::uint64_t bits = graph_.file().number(record.body + place.offset, size);
-    if (place.type == kReference ? matches_.contains(bits) : has(place.type, bits)) add(place.field);
+    if (place.type == OfField::kReference ? matches_.contains(bits) : has(place.type, bits)) add(place.field);
   }
 }
 
@@ -162,7 +173,7 @@ void ValueSearch::look_into_statics(std::uint32_t class_number, std::map<Field, 
   if (record == nullptr) return;
   for (std::uint32_t i = 0; i < record->statics.size(); ++i) {
     const HprofStatic& each = record->statics[i];
-    if (each.field.type == kReference ? matches_.contains(each.value) : has(each.field.type, each.value))
+    if (each.field.type == OfField::kReference ? matches_.contains(each.value) : has(each.field.type, each.value))
       ++found[{class_number, i, true}].count;
   }
 }

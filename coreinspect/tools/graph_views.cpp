@@ -229,7 +229,12 @@ Result<ViewResult> graph_retained(const ObjectGraph& graph, const ViewOptions& o
 Result<ViewResult> graph_dominators(const ObjectGraph& graph, const ViewOptions& options) {
   ViewResult result{.missing = graph.missing()};
   const HeapTree tree(graph);
-  add_summary(tree, options, result);
+  if (!options.stacks) add_summary(tree, options, result);
+  if (options.stacks || options.heap.by_class) {
+    if (!options.heap.objects.empty())
+      return fail(ErrorCategory::kUsage, "--object shows single objects: not with --by-class, nor as stacks");
+    return class_tree_view(tree, options, std::move(result));
+  }
   if (!options.json) result.out += std::string(kRetainedHeading) + "object\n";
   DominatorRows rows(tree, options, result);
   if (options.heap.objects.empty()) rows.add(kNoObject, rows_of(options, kGraphRows));

@@ -4,6 +4,7 @@
 // Threads: one at a time. Errors: those of the dump and of ObjectGraph.
 #pragma once
 
+#include "coreinspect/graph/heap_tree.h"
 #include "coreinspect/graph/object_graph.h"
 #include "coreinspect/tools/views.h"
 
@@ -12,6 +13,8 @@ namespace jtrace::coreinspect {
 Result<ViewResult> graph_histogram(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_retained(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_dominators(const ObjectGraph& graph, const ViewOptions& options);
+// dominators --by-class, after what `result` has already.
+ViewResult class_tree_view(const HeapTree& tree, const ViewOptions& options, ViewResult result);
 Result<ViewResult> graph_paths(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_leaks(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& options);

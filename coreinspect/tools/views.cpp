@@ -63,7 +63,8 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kHistogram = {kSort,      kFilter,  kTop,    kByLoader,
                                                                    kReachable, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kRetained = {kFilter, kTop, kMaxStop, kNoStop, kThreads};
-  static constexpr std::initializer_list<ViewOption> kDominators = {kDepth, kTop, kObject, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kDominators = {kDepth,   kTop,    kObject, kByClass,
+                                                                    kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kObjectView = {kDepth, kTop, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kEvents = {kHeap,    kObject, kShowSecrets,
                                                                 kMaxStop, kNoStop, kThreads};
@@ -91,7 +92,7 @@ const std::vector<View>& views() {
        graph_histogram},
       {"retained", "", "what the objects of each class keep in memory: bytes that would be free without them",
        view_retained, nullptr, kRetained, false, false, graph_retained},
-      {"dominators", "", "the objects that keep most, and what they keep (--depth N, --object ADDRESS)",
+      {"dominators", "", "the objects that keep most, and what they keep (--depth N, --object ADDRESS, --by-class)",
        view_dominators, nullptr, kDominators, false, false, graph_dominators},
       {"paths", "ADDRESS|CLASS", "the shortest way from a root to an object, or to the largest ones of a class",
        view_paths, nullptr, kRefs, false, false, graph_paths},

@@ -30,6 +30,7 @@ struct ThreadChoice {
 
 struct ViewOptions {
   bool json = false;
+  bool stacks = false;        // dominators: "outermost;...;innermost BYTES" lines
   bool all = false;           // include defaults
   bool bytes = false;         // class: the class file instead of a description
   bool show_secrets = false;  // false: what looks like a secret is masked (secrets.h)
@@ -61,6 +62,7 @@ enum class ViewOption : std::uint8_t {
   kFilter,
   kTop,
   kByLoader,
+  kByClass,
   kDepth,
   kHeap,
   kObject,

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 
 #include "base/file.h"
 #include "tests/live/heap_peers.h"
@@ -197,6 +198,32 @@ TEST_P(Contents, AreFoundByValue) {
     const CommandOutput none = ask(target, {"values", "no field has this text"});
     expect_answered(none, target);
     EXPECT_EQ(none.out, "0 places with this value, in 0 fields\n");
+  }
+}
+
+TEST_P(Contents, AreKeptByClass) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const bool live = target == jvm_->pid_text();
+    const json rows = inspect_heap(target, live, {"dominators", "--by-class"});
+    std::uint64_t orders = 0;
+    for (const json& row : rows["data"])
+      if (row["class"] == "Contents$Order") orders += row["objects"].get<std::uint64_t>();
+    EXPECT_EQ(orders, 3u) << "the next ones too";
+    const CommandOutput stacks = ask(target, {"dominators", "--format", "collapsed"});
+    expect_answered(stacks, target);
+    std::uint64_t sum = 0;
+    std::istringstream lines(stacks.out);
+    for (std::string line; std::getline(lines, line);) sum += std::stoull(line.substr(line.rfind(' ') + 1));
+    const json whole = inspect_heap(target, live, {"retained", "--rows", "1"});
+    const auto reachable = whole["reachableBytes"].get<std::uint64_t>();
+    // A live JVM may have allocated in between.
+    EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(reachable), live ? 65536 : 0);
+    const std::string file = folder_.file("heap.speedscope.json"), page = folder_.file("heap.html");
+    expect_answered(ask(target, {"dominators", "--format", "speedscope", "-o", file}), target);
+    const CommandOutput made = must(run_jtrace({"report", file, "-o", page}));
+    EXPECT_EQ(made.status, 0) << made.err;
+    EXPECT_THAT(must(read_file(page)), HasSubstr("Contents$Order"));
   }
 }
 
