@@ -216,7 +216,10 @@ void Statistics::note_states(ScopeStatistics& statistics, const Event& event) {
     leave_state(statistics, end->threadIdRef, end->time);
   } else if (const auto* option = std::get_if<Option>(&event)) {
     // Ends in a part that is missing are not recorded. Those in a pause of the trace are.
-    if (option->key.view() == kContinuesKey) leave_states(statistics, statistics.last);
+    if (option->key.view() != kContinuesKey) return;
+    leave_states(statistics, statistics.last);
+    // In its head: otherwise the part is there that it continues, or one before that.
+    if (statistics.last <= statistics.begun) statistics.begins_later = true;
   }
 }
 
@@ -345,7 +348,12 @@ void Statistics::note_times(ScopeStatistics& statistics, const Event& event) {
   const Common common = common_of(event);
   if (common.time.present()) {
     const std::uint64_t ns = common.time.ns();
-    statistics.first = statistics.first == 0 ? ns : std::min(statistics.first, ns);
+    if (element_kind(event) == ElementKind::kTraceStart) {
+      if (statistics.begun == 0) statistics.first = ns;
+      statistics.begun = statistics.begun == 0 ? ns : std::min(statistics.begun, ns);
+    }
+    const std::uint64_t from = std::max(ns, statistics.begun);
+    statistics.first = statistics.first == 0 ? from : std::min(statistics.first, from);
     statistics.last = std::max(statistics.last, ns);
   }
   if (common.thread.present()) ++statistics.threads[common.thread.value()].events;

@@ -70,7 +70,10 @@ struct SnapshotThread {
 struct ScopeStatistics {
   Scope* scope = nullptr;
   std::array<std::uint64_t, kElementCount> counts{};
-  std::uint64_t first = 0, last = 0;  // ns; 0: no event with a time
+  // ns; 0: no event with a time. From traceStart on: a later part of a rotated trace repeats what has earlier times.
+  std::uint64_t first = 0, last = 0;
+  std::uint64_t begun = 0;    // the earliest traceStart
+  bool begins_later = false;  // it continues a part that is not there
   std::unordered_map<std::uint64_t, ThreadStatistics> threads;
   std::vector<GcPause> pauses;
   std::vector<std::string> pause_texts = {""};                     // their causes and kinds; the first: unknown

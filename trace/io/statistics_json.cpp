@@ -248,6 +248,7 @@ std::string statistics_json(const Statistics& statistics, std::string_view input
     json.member("process", each.scope->process_name).member("snapshot", each.scope->snapshot);
     json.member("events", each.events()).member("start", seconds(each.first)).member("end", seconds(each.last));
     json.member("seconds", as_seconds(each.last - each.first)).member("dropped", each.scope->dropped);
+    json.member("continues", each.begins_later);
     json.member("gaps", each.gaps).member("gapSeconds", as_seconds(each.gap_time)).end_object();
   }
   json.end_array().key("data").begin_array();

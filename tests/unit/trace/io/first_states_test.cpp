@@ -134,6 +134,23 @@ TEST_F(FirstWaits, CountOnceInTheDocumentsOfARotatedTrace) {
   EXPECT_EQ(thread(2).waiting.total, 4 * kSecond);
 }
 
+// Its definitions have the times at which they were made, before it began.
+TEST(LaterPart, HasTheTimeFromItsBeginOnAndSaysThatItIsOne) {
+  Statistics statistics;
+  const std::vector<Event> events = {
+      TraceStart{.traceId = "u", .time = Time(10 * kSecond)},
+      Option{.key = "jtrace.continues", .value = "t"},
+      ThreadStart{.threadId = ThreadId(7), .time = Time(2 * kSecond), .threadName = "main"},
+      TraceEnd{.time = Time(11 * kSecond)},
+  };
+  for (const Event& event : events) ASSERT_TRUE(statistics.write(event));
+  ASSERT_TRUE(statistics.finish());
+  ASSERT_EQ(statistics.by_scope().size(), 1u);
+  EXPECT_EQ(statistics.by_scope()[0].first, 10 * kSecond);
+  EXPECT_EQ(statistics.by_scope()[0].last, 11 * kSecond);
+  EXPECT_TRUE(statistics.by_scope()[0].begins_later);
+}
+
 TEST_F(FirstWaits, WaitsGoOnThroughAPause) {
   begin("monWaited,monContendedEntered");
   write(MonWait{.threadIdRef = ThreadId(4), .time = Time(2 * kSecond), .objIdRef = ObjectId(9)});
