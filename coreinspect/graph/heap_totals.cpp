@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hidden_names.h"
+
 namespace jtrace::coreinspect {
 
 HeapTotals::HeapTotals(const ObjectGraph& graph) : shape(graph.shape()) {
@@ -19,8 +21,13 @@ HeapTotals::HeapTotals(const ObjectGraph& graph) : shape(graph.shape()) {
 
 std::vector<ClassGrowth> growth(const HeapTotals& before, const HeapTotals& after, GrowthOrder order) {
   std::map<std::string, ClassGrowth> all;
-  for (const auto& [name, sum] : before.classes) all[name].before = sum;
-  for (const auto& [name, sum] : after.classes) all[name].after = sum;
+  const auto add = [](ClassRetained& to, const ClassRetained& sum) {
+    to.objects += sum.objects;
+    to.shallow += sum.shallow;
+    to.retained += sum.retained;
+  };
+  for (const auto& [name, sum] : before.classes) add(all[lasting_name(name)].before, sum);
+  for (const auto& [name, sum] : after.classes) add(all[lasting_name(name)].after, sum);
   std::vector<ClassGrowth> changed;
   for (auto& [name, each] : all) {
     if (each.objects() == 0 && each.bytes() == 0 && each.retained() == 0) continue;

@@ -4,14 +4,28 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/hidden_names.h"
 #include "base/json.h"
 #include "base/strings.h"
 
 namespace jtrace::trace::io {
 namespace {
 
+// Rows of the same name but for what differs from run to run are one.
+void merge_hidden_names(FigureTable& table) {
+  std::map<std::string, Figure> merged;
+  for (const auto& [name, figure] : table.rows) {
+    Figure& row = merged[lasting_name(name)];
+    row.amount += figure.amount;
+    row.count += figure.count;
+  }
+  table.rows = std::move(merged);
+}
+
 void add_table(Recording& made, FigureTable table) {
-  if (!table.rows.empty()) made.tables.push_back(std::move(table));
+  if (table.rows.empty()) return;
+  merge_hidden_names(table);
+  made.tables.push_back(std::move(table));
 }
 void add_table(Recording& made, const ScopeStatistics& of, FigureTable table) {
   table.lost = of.scope->dropped;
@@ -28,18 +42,23 @@ std::string exception_name(const Scope& scope, const ExceptionKey& key) {
 
 void add_calls(Recording& made, const ScopeStatistics& calls) {
   FigureTable self{.title = "methods: self time", .unit = "ns", .rows = {}};
+  FigureTable mean{.title = "methods: mean time of a call", .unit = "ns", .over_time = false, .rows = {}};
   FigureTable longest{.title = "methods: the longest call", .unit = "ns", .over_time = false, .rows = {}};
   for (const auto& [id, method] : calls.methods) {
     if (method.calls == 0) continue;
-    Figure& row = self.rows[calls.scope->method_name(id)];
+    const std::string name = lasting_name(calls.scope->method_name(id));
+    Figure& row = self.rows[name];
     row.amount += static_cast<double>(method.self);
     row.count += static_cast<double>(method.calls);
+    mean.rows[name].amount += static_cast<double>(method.total);
   }
+  for (auto& [name, row] : mean.rows) row.amount /= self.rows[name].count;
   for (const auto& [id, durations] : calls.slow.methods()) {
-    Figure& row = longest.rows[calls.scope->method_name(id)];
+    Figure& row = longest.rows[lasting_name(calls.scope->method_name(id))];
     row.amount = std::max(row.amount, static_cast<double>(durations.longest()));
   }
   add_table(made, calls, std::move(self));
+  add_table(made, calls, std::move(mean));
   add_table(made, calls, std::move(longest));
 }
 
@@ -105,7 +124,7 @@ StackProfile stacks_of(const CallTree& tree) {
     std::vector<std::string> paths(tree.nodes.size());
     for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
       const std::string& above = paths[tree.nodes[i].parent];
-      paths[i] = above + (above.empty() ? "" : ";") + tree.names[tree.nodes[i].name];
+      paths[i] = above + (above.empty() ? "" : ";") + lasting_name(tree.names[tree.nodes[i].name]);
       if (tree.nodes[i].*weight != 0) made.stacks[paths[i]] += static_cast<double>(tree.nodes[i].*weight);
     }
     if (!made.stacks.empty()) return made;
@@ -181,14 +200,18 @@ void choose_scale(Difference& made) {
 Recording recording_of(const ReportCollector& report, std::string name) {
   Recording made{.name = std::move(name), .kind = "trace"};
   std::uint64_t first = UINT64_MAX, last = 0, dropped = 0;
+  bool later = false;
   for (const ScopeStatistics& each : report.by_scope()) {
     if (each.scope == nullptr) continue;
     dropped += each.scope->dropped;
+    later = later || each.begins_later;
     if (each.first == 0 || each.scope->snapshot) continue;
     first = std::min(first, each.first);
     last = std::max(last, each.last);
   }
   if (last > first) made.seconds = static_cast<double>(last - first) / 1e9;
+  if (later)
+    made.missing.push_back(made.name + ": begins where another file of the trace ends; what came before is not in it");
   if (dropped != 0) made.missing.push_back(made.name + ": " + counted(dropped, "event") + " lost while tracing");
   for (const std::string& process : report.process_ids()) {
     add_process(made, report, process);
@@ -208,7 +231,9 @@ Recording recording_of(const ReportCollector& report, std::string name) {
 }
 
 Recording recording_of(StackProfile profile, std::string name) {
-  Recording made{.name = std::move(name), .kind = "profile", .stacks = std::move(profile)};
+  Recording made{.name = std::move(name), .kind = "profile"};
+  made.stacks.unit = profile.unit;
+  for (const auto& [stack, weight] : profile.stacks) made.stacks.stacks[lasting_name(stack)] += weight;
   const FrameWeights weights = weights_of(made.stacks);
   const auto table = [&](const char* title, const std::map<std::string, double>& rows) {
     FigureTable filled{.title = title, .unit = made.stacks.unit, .rows = {}};

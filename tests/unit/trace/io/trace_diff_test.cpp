@@ -51,6 +51,15 @@ TEST(StackProfile, ReadsCollapsedStacks) {
   EXPECT_THAT(broken.error().message(), HasSubstr("line 2"));
 }
 
+TEST(Difference, LambdasOfTwoRunsMeet) {
+  const Recording before = recording_of(collapsed("main;App$$Lambda$14/0x0000000800c03000.run;work 10\n"), "before");
+  const Recording after = recording_of(collapsed("main;App$$Lambda$9/0x0000000801c04000.run;work 30\n"), "after");
+  ASSERT_FALSE(after.tables.empty());
+  EXPECT_EQ(before.stacks.stacks.begin()->first, after.stacks.stacks.begin()->first);
+  for (const FigureTable& table : after.tables)
+    for (const auto& [name, figure] : table.rows) EXPECT_EQ(name.find("0x"), std::string::npos) << name;
+}
+
 TEST(StackProfile, ReadsSpeedscopeOfBothTypes) {
   const auto made = read_speedscope(R"({"shared":{"frames":[{"name":"a"},{"name":"b"}]},"profiles":[
     {"type":"sampled","unit":"milliseconds","samples":[[0],[0,1]],"weights":[1,2]},
