@@ -50,7 +50,7 @@ class TextView {
            printable(scope.hostname).c_str(), scope.agent_id.empty() ? " (no agentCreate)" : "");
       line("  %llu events, from %s to %s, %s s", static_cast<unsigned long long>(each.events()),
            seconds(each.first).c_str(), seconds(each.last).c_str(), seconds(each.last - each.first).c_str());
-      if (each.begins_later) line("  begins where another file of the trace ends; what came before is not in it");
+      if (each.begins_later) line("  %s", "begins where another file of the trace ends; what came before is not in it");
       if (scope.dropped != 0) line("  lost: %s", counted(scope.dropped, "event").c_str());
       if (each.gaps != 0)
         line("  gaps: %llu, %s s of all threads together: what was open there counts until then",
