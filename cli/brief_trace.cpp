@@ -116,6 +116,10 @@ ExitStatus answer_from_input(const BriefTrace& arguments, const Answer& answer) 
     return report(good.error());
   if (!arguments.output.empty())
     return report(Error{ErrorCategory::kUsage, "-o keeps the trace of a JVM: " + arguments.target + " is one already"});
+  if (!arguments.filters.empty())
+    return report(Error{.category = ErrorCategory::kUsage,
+                        .text = "--filter chooses what of a JVM is traced: " + arguments.target + " is a trace already",
+                        .help = "jtrace convert FILE --to sqlite answers for single methods"});
   return print(arguments.target, arguments.target, answer);
 }
 
