@@ -1,26 +1,17 @@
 #include "trace/io/json_table.h"
 
-#include <sqlite3.h>
-
 #include <memory>
 #include <vector>
 
 #include "trace/io/csv_field.h"
+#include "trace/io/sqlite_handle.h"
 
 namespace jtrace::trace::io {
 namespace {
 
-struct CloseDatabase {
-  void operator()(sqlite3* db) const { sqlite3_close(db); }
-};
-struct EndStatement {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
 struct FreeBytes {
   void operator()(unsigned char* bytes) const { sqlite3_free(bytes); }
 };
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
-using Statement = std::unique_ptr<sqlite3_stmt, EndStatement>;
 
 tl::unexpected<Error> refused(sqlite3* db) {
   return fail(ErrorCategory::kRefused, std::string("the answer makes no table: ") + sqlite3_errmsg(db));
@@ -37,12 +28,6 @@ std::string quoted_path(std::string_view key) {
   std::string text = "'$.\"";
   for (const char c : key) text.append(c == '\'' ? 2 : 1, c);
   return text + "\"'";
-}
-
-std::string_view column(sqlite3_stmt* statement, int number) {
-  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, number));
-  return text == nullptr ? std::string_view()
-                         : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement, number)));
 }
 
 // A statement of which the first parameter is the document.
@@ -79,7 +64,7 @@ Result<Database> open(std::string_view document) {
                              [&](sqlite3_stmt* row) { is_valid = sqlite3_column_int(row, 0) != 0; }));
   if (is_valid)
     JTRACE_RETURN_IF_ERROR(
-        run(made, "SELECT json_type(?1, '$.data')", document, [&](sqlite3_stmt* row) { type = column(row, 0); }));
+        run(made, "SELECT json_type(?1, '$.data')", document, [&](sqlite3_stmt* row) { type = column_text(row, 0); }));
   if (type != "array") return fail(ErrorCategory::kMalformed, "the answer is not JSON with rows");
   return db;
 }
@@ -88,12 +73,12 @@ Result<std::vector<std::string>> keys_of_rows(sqlite3* db, std::string_view docu
   std::vector<std::string> keys;
   std::string other;
   JTRACE_RETURN_IF_ERROR(run(db, "SELECT type FROM json_each(?1, '$.data') WHERE type <> 'object' LIMIT 1", document,
-                             [&](sqlite3_stmt* row) { other = column(row, 0); }));
+                             [&](sqlite3_stmt* row) { other = column_text(row, 0); }));
   if (!other.empty()) return fail(ErrorCategory::kRefused, "the answer makes no table: a row is of type " + other);
   JTRACE_RETURN_IF_ERROR(run(db,
                              "SELECT field.key FROM json_each(?1, '$.data') AS one, json_each(one.value) AS field "
                              "GROUP BY field.key ORDER BY min(one.id * 10000 + field.id)",
-                             document, [&](sqlite3_stmt* row) { keys.emplace_back(column(row, 0)); }));
+                             document, [&](sqlite3_stmt* row) { keys.emplace_back(column_text(row, 0)); }));
   return keys;
 }
 
@@ -108,7 +93,7 @@ std::string select_of(const std::vector<std::string>& keys) {
 Result<> fill(sqlite3* db, std::string_view document, const std::vector<std::string>& keys) {
   std::string view;
   JTRACE_RETURN_IF_ERROR(
-      run(db, "SELECT json_extract(?1, '$.view')", document, [&](sqlite3_stmt* row) { view = column(row, 0); }));
+      run(db, "SELECT json_extract(?1, '$.view')", document, [&](sqlite3_stmt* row) { view = column_text(row, 0); }));
   const std::string table = quoted_name(view.empty() || view == "about" ? "answer" : view);
   std::string columns;
   for (const std::string& key : keys) columns += (columns.empty() ? "" : ", ") + quoted_name(key);
@@ -134,7 +119,7 @@ Result<std::string> csv_of_json(std::string_view document) {
   for (const std::string& key : keys) append_field(out, &key == &keys.front(), key);
   out += "\n";
   JTRACE_RETURN_IF_ERROR(run(db.get(), select_of(keys), document, [&](sqlite3_stmt* row) {
-    for (int i = 0; i < sqlite3_column_count(row); ++i) append_field(out, i == 0, column(row, i));
+    for (int i = 0; i < sqlite3_column_count(row); ++i) append_field(out, i == 0, column_text(row, i));
     out += "\n";
   }));
   return out;

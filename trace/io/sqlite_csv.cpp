@@ -1,6 +1,5 @@
 #include "trace/io/sqlite_csv.h"
 
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <string_view>
 
 #include "trace/io/csv_field.h"
+#include "trace/io/sqlite_handle.h"
 #include "trace/io/sqlite_schema.h"
 
 namespace jtrace::trace::io {
@@ -18,21 +18,9 @@ namespace {
 
 constexpr std::size_t kBuffered = 1u << 20;
 
-struct CloseDatabase {
-  void operator()(sqlite3* db) const { sqlite3_close(db); }
-};
-struct EndStatement {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
-
-std::string_view text_of(sqlite3_stmt* row, int column) {
-  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
-  return text == nullptr ? "" : text;
-}
 
 Error refusal(sqlite3* db, const std::string& path) {
   Error made{ErrorCategory::kRefused, std::string("cannot read the database: ") + sqlite3_errmsg(db)};
@@ -44,7 +32,7 @@ Result<> write_view(sqlite3* db, const std::string& view, const std::string& pat
   sqlite3_stmt* made = nullptr;
   if (sqlite3_prepare_v2(db, ("SELECT * FROM " + view).c_str(), -1, &made, nullptr) != SQLITE_OK)
     return fail(refusal(db, path));
-  const std::unique_ptr<sqlite3_stmt, EndStatement> statement(made);
+  const Statement statement(made);
   std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wxe"));
   if (!file) return fail(system_error("cannot create", path));
   const int columns = sqlite3_column_count(made);
@@ -58,7 +46,7 @@ Result<> write_view(sqlite3* db, const std::string& view, const std::string& pat
   out += '\n';
   int step = SQLITE_ROW;
   while ((step = sqlite3_step(made)) == SQLITE_ROW) {
-    for (int i = 0; i < columns; ++i) append_field(out, i == 0, text_of(made, i));
+    for (int i = 0; i < columns; ++i) append_field(out, i == 0, column_text(made, i));
     out += '\n';
     if (out.size() > kBuffered && !flush()) return fail(system_error("cannot write", path));
   }
