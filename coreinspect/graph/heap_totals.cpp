@@ -12,22 +12,14 @@ HeapTotals::HeapTotals(const ObjectGraph& graph) : shape(graph.shape()) {
   const auto sums = tree.by_class();
   for (std::size_t i = 0; i < sums.size(); ++i) {
     if (sums[i].objects == 0) continue;
-    ClassRetained& sum = classes[graph.classes()[i].name];
-    sum.objects += sums[i].objects;
-    sum.shallow += sums[i].shallow;
-    sum.retained += sums[i].retained;
+    classes[graph.classes()[i].name] += sums[i];
   }
 }
 
 std::vector<ClassGrowth> growth(const HeapTotals& before, const HeapTotals& after, GrowthOrder order) {
   std::map<std::string, ClassGrowth> all;
-  const auto add = [](ClassRetained& to, const ClassRetained& sum) {
-    to.objects += sum.objects;
-    to.shallow += sum.shallow;
-    to.retained += sum.retained;
-  };
-  for (const auto& [name, sum] : before.classes) add(all[lasting_name(name)].before, sum);
-  for (const auto& [name, sum] : after.classes) add(all[lasting_name(name)].after, sum);
+  for (const auto& [name, sum] : before.classes) all[lasting_name(name)].before += sum;
+  for (const auto& [name, sum] : after.classes) all[lasting_name(name)].after += sum;
   std::vector<ClassGrowth> changed;
   for (auto& [name, each] : all) {
     if (each.objects() == 0 && each.bytes() == 0 && each.retained() == 0) continue;

@@ -16,6 +16,12 @@ namespace jtrace::coreinspect {
 // Memory that several objects of the class retain counts once in `retained`.
 struct ClassRetained {
   std::uint64_t objects = 0, shallow = 0, retained = 0;
+  ClassRetained& operator+=(const ClassRetained& other) {
+    objects += other.objects;
+    shallow += other.shallow;
+    retained += other.retained;
+    return *this;
+  }
 };
 
 class HeapTree {

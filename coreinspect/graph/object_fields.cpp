@@ -6,7 +6,6 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr int kDeepest = 1000;       // superclasses: more are a damaged dump
 constexpr std::uint8_t kChar = 5;    // JVM_T_CHAR: a String of JDK 8
 constexpr std::uint64_t kUtf16 = 1;  // String.coder
 
@@ -14,18 +13,13 @@ constexpr std::uint64_t kUtf16 = 1;  // String.coder
 
 std::optional<ObjectFields::Place> ObjectFields::find(std::uint32_t class_number, std::string_view field,
                                                       std::string_view declared_in) const {
-  std::uint32_t offset = 0;
-  for (int depth = 0; class_number != kNoObject && depth < kDeepest; ++depth) {
-    const HprofClass* const record = graph_.class_record(class_number);
-    if (record == nullptr) return std::nullopt;
-    const bool counts = declared_in.empty() || graph_.classes()[class_number].name == declared_in;
-    for (const HprofField& each : record->fields) {
-      if (counts && graph_.file().text(each.name) == field) return Place{offset, each.type};
-      offset += graph_.file().field_size(each.type);
-    }
-    class_number = graph_.superclass(class_number);
-  }
-  return std::nullopt;
+  std::optional<Place> found;
+  each_field(class_number, [&](std::uint32_t declared, std::uint32_t, const HprofField& each, const Place& place) {
+    const bool counts = declared_in.empty() || graph_.classes()[declared].name == declared_in;
+    if (counts && graph_.file().text(each.name) == field) found = place;
+    return !found;
+  });
+  return found;
 }
 
 bool ObjectFields::is_a(std::uint32_t class_number, std::string_view name) const {

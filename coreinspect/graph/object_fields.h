@@ -21,6 +21,24 @@ class ObjectFields {
   };
   explicit ObjectFields(const ObjectGraph& graph) : graph_(graph) {}
 
+  // Calls `f(DECLARED, NUMBER, FIELD, PLACE)` for each field of the instances of a class, its own first, then those of
+  // its superclasses: number of the class that declares it, of the field in it, the HprofField, its place. Ends when
+  // `f` returns false, or where the dump lacks a class.
+  template <class EachField>
+  void each_field(std::uint32_t class_number, EachField&& f) const {
+    std::uint32_t offset = 0;
+    for (int depth = 0; class_number != kNoObject && depth < kDeepest; ++depth) {
+      const HprofClass* const record = graph_.class_record(class_number);
+      if (record == nullptr) return;
+      for (std::uint32_t i = 0; i < record->fields.size(); ++i) {
+        const HprofField& field = record->fields[i];
+        if (!f(class_number, i, field, Place{offset, field.type})) return;
+        offset += graph_.file().field_size(field.type);
+      }
+      class_number = graph_.superclass(class_number);
+    }
+  }
+
   // Of the class or the nearest superclass that declares it; with `declared_in`, of the superclass of that name.
   std::optional<Place> find(std::uint32_t class_number, std::string_view field,
                             std::string_view declared_in = "") const;
@@ -47,6 +65,8 @@ class ObjectFields {
   std::string characters(std::uint32_t array, bool is_utf16, std::size_t most) const;
 
  private:
+  static constexpr int kDeepest = 1000;  // superclasses: more are a damaged dump
+
   std::optional<Place> place_in(std::uint32_t object, std::string_view field) const;
 
   const ObjectGraph& graph_;

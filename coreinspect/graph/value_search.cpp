@@ -8,7 +8,6 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr int kDeepest = 1000;                  // superclasses: more are a damaged dump
 constexpr std::size_t kLongest = 1u << 16;      // characters of a text
 constexpr std::size_t kLongestName = 1u << 10;  // of an enum's constant
 // Types of fields (hprof_b_spec.h).
@@ -133,16 +132,11 @@ const std::vector<ValueSearch::Place>& ValueSearch::places(std::uint32_t class_n
   std::optional<std::vector<Place>>& known = places_[class_number];
   if (known) return *known;
   known.emplace();
-  std::uint32_t offset = 0, at = class_number;
-  for (int depth = 0; at != kNoObject && depth < kDeepest; ++depth) {
-    const HprofClass* const record = graph_.class_record(at);
-    if (record == nullptr) break;
-    for (std::uint32_t i = 0; i < record->fields.size(); ++i) {
-      known->push_back({{at, i, false}, offset, record->fields[i].type});
-      offset += graph_.file().field_size(record->fields[i].type);
-    }
-    at = graph_.superclass(at);
-  }
+  fields_.each_field(class_number, [&](std::uint32_t declared, std::uint32_t number, const HprofField&,
+                                       const ObjectFields::Place& place) {
+    known->push_back({{declared, number, false}, place});
+    return true;
+  });
   return *known;
 }
 
@@ -161,10 +155,10 @@ void ValueSearch::look_into(std::uint32_t object, std::map<Field, Hits>& found) 
   }
   if (record.kind != HprofSub::kInstanceDump || kinds_[graph_.class_of(object)] == Kind::kBox) return;
   for (const Place& place : places(graph_.class_of(object))) {
-    const std::uint32_t size = graph_.file().field_size(place.type);
-    if (std::uint64_t{place.offset} + size > record.count) break;  // a damaged instance
-    const std::uint64_t bits = graph_.file().number(record.body + place.offset, size);
-    if (place.type == OfField::kReference ? matches_.contains(bits) : has(place.type, bits)) add(place.field);
+    const std::uint32_t size = graph_.file().field_size(place.at.type);
+    if (std::uint64_t{place.at.offset} + size > record.count) break;  // a damaged instance
+    const std::uint64_t bits = graph_.file().number(record.body + place.at.offset, size);
+    if (place.at.type == OfField::kReference ? matches_.contains(bits) : has(place.at.type, bits)) add(place.field);
   }
 }
 

@@ -55,8 +55,7 @@ class ValueSearch {
   enum class Kind : std::uint8_t { kOther, kString, kBox, kConstant };
   struct Place {
     Field field;
-    std::uint32_t offset = 0;
-    std::uint8_t type = 0;
+    ObjectFields::Place at;
   };
 
   Kind kind_of(std::uint32_t class_number) const;

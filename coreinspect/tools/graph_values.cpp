@@ -10,7 +10,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr int kMaxDepth = 3, kMaxSuperclasses = 1000;
+constexpr int kMaxDepth = 3;
 constexpr std::size_t kMaxEntries = 10, kMaxElements = 20, kMaxText = 200, kLongestKey = 1000;
 constexpr std::uint8_t kReference = 2, kCharType = 5;
 
@@ -149,31 +149,27 @@ std::vector<GraphField> GraphValues::fields(std::uint32_t object, int depth) {
   if (graph_.is_class(object) || fields_.is_array(object)) return found;
   const HprofObject record = graph_.record(object);
   const std::uint64_t address = graph_.address(object);
-  std::uint64_t at = 0;
-  std::uint32_t type = graph_.class_of(object);
-  for (int steps = 0; type != kNoObject && steps < kMaxSuperclasses; ++steps) {
-    const HprofClass* const declared = graph_.class_record(type);
-    if (declared == nullptr) break;
-    for (const HprofField& each : declared->fields) {
-      const std::uint32_t size = graph_.file().field_size(each.type);
-      if (at + size > record.count) return found;
-      const std::uint64_t bits = graph_.file().number(record.body + at, size);
-      at += size;
-      GraphField field{.name = graph_.file().text(each.name), .value = {}, .declared_by = graph_.classes()[type].name};
-      // The value of a map's entry is named by its key.
-      const bool in_entry = field.name == "value" || field.name == "val";
-      const std::uint64_t key = in_entry             ? objects_.reference(address, "key")
-                                : field.name == "v0" ? objects_.reference(address, "k0")
-                                                     : 0;
-      bool masked = false;
-      const bool unknown = redacted_ && each.type != kReference && !stays_redacted(field.declared_by, field.name);
-      field.value = unknown ? kRedacted : named(field.name, key, bits, each.type, depth + 1, &masked);
-      field.refers = each.type == kReference;
-      field.reference = field.refers && !masked ? bits : 0;
-      found.push_back(std::move(field));
-    }
-    type = graph_.superclass(type);
-  }
+  const auto add = [&](std::uint32_t declared, std::uint32_t, const HprofField& each,
+                       const ObjectFields::Place& place) {
+    const std::uint32_t size = graph_.file().field_size(each.type);
+    if (std::uint64_t{place.offset} + size > record.count) return false;
+    const std::uint64_t bits = graph_.file().number(record.body + place.offset, size);
+    GraphField field{
+        .name = graph_.file().text(each.name), .value = {}, .declared_by = graph_.classes()[declared].name};
+    // The value of a map's entry is named by its key.
+    const bool in_entry = field.name == "value" || field.name == "val";
+    const std::uint64_t key = in_entry             ? objects_.reference(address, "key")
+                              : field.name == "v0" ? objects_.reference(address, "k0")
+                                                   : 0;
+    bool masked = false;
+    const bool unknown = redacted_ && each.type != kReference && !stays_redacted(field.declared_by, field.name);
+    field.value = unknown ? kRedacted : named(field.name, key, bits, each.type, depth + 1, &masked);
+    field.refers = each.type == kReference;
+    field.reference = field.refers && !masked ? bits : 0;
+    found.push_back(std::move(field));
+    return true;
+  };
+  fields_.each_field(graph_.class_of(object), add);
   return found;
 }
 
