@@ -162,10 +162,6 @@ ExitStatus finish(const Result<std::vector<std::string>>& missing, const std::st
   return missing->empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }
 
-}  // namespace
-
-namespace {
-
 Result<> check_format(const InspectArguments& arguments, const coreinspect::View& view) {
   if (is_made_of_stacks(arguments.format) && !view.has(coreinspect::ViewOption::kByClass))
     return fail(ErrorCategory::kUsage,

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::size_t kShownMessages = 3;  // of a row of text
 
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
-
 std::string site_text(const Scope& scope, const ExceptionSite& site) {
   std::string text = scope.method_name(site.method);
   if (site.line != 0) text += ":" + std::to_string(site.line);
@@ -41,7 +37,7 @@ std::vector<std::pair<std::string, std::uint64_t>> messages_of(const ExceptionCo
 
 void append_row(std::string& out, const Scope& scope, const ExceptionKey& key, const ExceptionCount& count) {
   const std::string margin = "\n                          ";
-  out += "  " + padded(std::to_string(count.count), 10) + "  " + std::string(name_of(key.end));
+  out += "  " + right_aligned(std::to_string(count.count), 10) + "  " + std::string(name_of(key.end));
   out.append(12 - name_of(key.end).size(), ' ');
   out += printable(key.type) + margin + printable(way_text(scope, key));
   if (count.thrown_on != 0)
@@ -104,7 +100,7 @@ void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, co
 std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows) {
   const Exceptions& exceptions = statistics.exceptions;
   if (exceptions.thrown() == 0) return {};
-  std::string out = "  " + headline(exceptions) + "\n  " + padded("TIMES", 10) + "  END         CLASS\n";
+  std::string out = "  " + headline(exceptions) + "\n  " + right_aligned("TIMES", 10) + "  END         CLASS\n";
   const auto all = exceptions.most_first();
   for (std::size_t i = 0; i < std::min(rows, all.size()); ++i)
     append_row(out, *statistics.scope, *all[i].first, *all[i].second);

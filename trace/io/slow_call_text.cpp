@@ -52,10 +52,6 @@ std::string limit_text(std::uint64_t ns) {
   return text;
 }
 
-std::string right_aligned(const std::string& text, std::size_t width) {
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
-
 std::string call_lines(const ScopeStatistics& statistics, const SlowCall& call, std::size_t margin) {
   const Scope& scope = *statistics.scope;
   const std::string line = "\n" + std::string(margin, ' ');

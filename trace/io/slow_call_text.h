@@ -13,7 +13,6 @@ namespace jtrace::trace::io {
 std::string millis(std::uint64_t ns);  // "17.250"
 // As one would type it: "200 ms", "10 s".
 std::string limit_text(std::uint64_t ns);
-std::string right_aligned(const std::string& text, std::size_t width);  // right-justified
 
 // "Shop.serve(#228)  in "clerk-2"", then lines with this margin: what the call waited for, the callees that took its
 // time. Ends with a newline. Without parentheses if the trace has no arguments of it.

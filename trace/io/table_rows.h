@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/strings.h"
+
 namespace jtrace::trace::io {
 
 // The rows that are shown; `left_out`: number of the others.
@@ -30,6 +31,10 @@ inline std::size_t rows_left_out(std::size_t all, std::size_t rows) { return all
 // "" if no rows are left out.
 inline std::string more_rows(std::size_t left_out) {
   return left_out == 0 ? "" : "  " + counted(left_out, "more row") + ": --rows\n";
+}
+// A cell of a column of figures.
+inline std::string right_aligned(const std::string& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 // "threadsLeftOut", after the array "threads".
 inline void write_left_out(JsonWriter& json, std::string_view table, std::size_t left_out) {

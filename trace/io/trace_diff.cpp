@@ -119,12 +119,14 @@ void add_process(Recording& made, const ReportCollector& report, const std::stri
 StackProfile stacks_of(const CallTree& tree) {
   constexpr std::pair<const char*, std::uint64_t CallTree::Node::*> kWeights[] = {
       {"ns", &CallTree::Node::wall}, {"bytes", &CallTree::Node::bytes}, {"samples", &CallTree::Node::samples}};
+  std::vector<std::string> names;
+  for (const std::string& name : tree.names) names.push_back(lasting_name(name));
   for (const auto& [unit, weight] : kWeights) {
     StackProfile made{.unit = unit, .stacks = {}};
     std::vector<std::string> paths(tree.nodes.size());
     for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
       const std::string& above = paths[tree.nodes[i].parent];
-      paths[i] = above + (above.empty() ? "" : ";") + lasting_name(tree.names[tree.nodes[i].name]);
+      paths[i] = above + (above.empty() ? "" : ";") + names[tree.nodes[i].name];
       if (tree.nodes[i].*weight != 0) made.stacks[paths[i]] += static_cast<double>(tree.nodes[i].*weight);
     }
     if (!made.stacks.empty()) return made;

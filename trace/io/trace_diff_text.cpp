@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "trace/io/report_page.h"
+#include "trace/io/table_rows.h"
 #include "trace/io/trace_diff.h"
 
 namespace jtrace::trace::io {
@@ -40,10 +41,6 @@ std::string count_text(const DiffRow& row) {
   return text(row.before.count) + " -> " + text(row.after.count);
 }
 std::string unit_word(const std::string& unit) { return unit == "ns" ? "s" : unit; }
-
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
 
 std::string head_of(const Recording& recording) {
   return recording.name + " (" + recording.kind +
@@ -78,21 +75,24 @@ std::string each_text(const DiffTable& table, const DiffRow& row) {
 }
 
 std::string table_head(const DiffTable& table) {
-  const std::string times = has_counts(table) ? padded("TIMES", 22) : "";
+  const std::string times = has_counts(table) ? right_aligned("TIMES", 22) : "";
   if (table.is_comparable())
-    return padded("BEFORE", 14) + padded("AFTER", 15) + padded("CHANGE", 16) + padded("RATIO", 10) + times;
-  return padded(table.lost_before != 0 ? ">= BEFORE" : "BEFORE", 14) +
-         padded(table.lost_after != 0 ? ">= AFTER" : "AFTER", 15) + (table.has_shares() ? padded("SHARE", 18) : "") +
-         (has_counts(table) ? padded("MEAN", 26) : "") + times;
+    return right_aligned("BEFORE", 14) + right_aligned("AFTER", 15) + right_aligned("CHANGE", 16) +
+           right_aligned("RATIO", 10) + times;
+  return right_aligned(table.lost_before != 0 ? ">= BEFORE" : "BEFORE", 14) +
+         right_aligned(table.lost_after != 0 ? ">= AFTER" : "AFTER", 15) +
+         (table.has_shares() ? right_aligned("SHARE", 18) : "") + (has_counts(table) ? right_aligned("MEAN", 26) : "") +
+         times;
 }
 
 std::string row_text(const DiffTable& table, const DiffRow& row) {
-  std::string out =
-      padded(amount_text(table.unit, row.before.amount), 14) + padded(amount_text(table.unit, row.after.amount), 15);
-  if (table.is_comparable()) out += padded(change_text(table.unit, row.change()), 16) + padded(ratio_text(row), 10);
-  if (table.has_shares()) out += padded(share_text(table, row), 18);
-  if (!table.is_comparable() && has_counts(table)) out += padded(each_text(table, row), 26);
-  if (has_counts(table)) out += padded(count_text(row), 22);
+  std::string out = right_aligned(amount_text(table.unit, row.before.amount), 14) +
+                    right_aligned(amount_text(table.unit, row.after.amount), 15);
+  if (table.is_comparable())
+    out += right_aligned(change_text(table.unit, row.change()), 16) + right_aligned(ratio_text(row), 10);
+  if (table.has_shares()) out += right_aligned(share_text(table, row), 18);
+  if (!table.is_comparable() && has_counts(table)) out += right_aligned(each_text(table, row), 26);
+  if (has_counts(table)) out += right_aligned(count_text(row), 22);
   return out + "  " + printable(row.name);
 }
 
