@@ -84,7 +84,7 @@ bool is_reserved(std::string_view name) {
 }  // namespace
 
 // Collects some ten kilobytes before it appends them to the string, because a scrape consists of hundreds of thousands
-// of small pieces.
+// of small pieces. Always inlined: in a large unit (JTRACE_UNITY) GCC would not, and a scrape took a quarter longer.
 class SampleBuffer {
  public:
   explicit SampleBuffer(std::string& out) : out_(out) {}
@@ -92,7 +92,7 @@ class SampleBuffer {
   SampleBuffer(const SampleBuffer&) = delete;
   SampleBuffer& operator=(const SampleBuffer&) = delete;
 
-  void put(std::string_view text) {
+  [[gnu::always_inline]] void put(std::string_view text) {
     if (text.size() > kSize - used_) {
       flush();
       if (text.size() > kSize) return void(out_.append(text));
@@ -101,7 +101,7 @@ class SampleBuffer {
     used_ += text.size();
   }
   template <class Number>
-  void put_number(Number number) {
+  [[gnu::always_inline]] void put_number(Number number) {
     if (kSize - used_ < 32) flush();
     used_ = static_cast<std::size_t>(std::to_chars(bytes_ + used_, bytes_ + kSize, number).ptr - bytes_);
   }
