@@ -76,25 +76,37 @@ Result<std::size_t> ProcessMemory::read_some(Address address, std::span<std::byt
 }
 
 void ProcessMemory::read_each(std::span<const Address> places, std::size_t size, std::span<std::byte> out) const {
+  std::vector<Part> parts;
+  parts.reserve(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) parts.push_back({places[i], out.subspan(i * size, size)});
+  read_parts(parts);
+}
+
+void ProcessMemory::read_parts(std::span<const Part> parts) const {
   constexpr std::size_t kMostAtATime = 512;  // of the 1024 of IOV_MAX
   if (record_)
-    for (const Address place : places) note(place, size);
-  std::vector<iovec> remote;
-  for (std::size_t next = 0; next < places.size();) {
-    const auto rest = out.subspan(next * size);
+    for (const Part& part : parts) note(part.start, part.into.size());
+  std::vector<iovec> remote, local;
+  while (!parts.empty()) {
     remote.clear();
-    for (const Address place : places.subspan(next, std::min(places.size() - next, kMostAtATime)))
-      remote.push_back({reinterpret_cast<void*>(place), size});
-    const iovec local{rest.data(), remote.size() * size};
+    local.clear();
+    std::size_t size = 0;
+    for (const Part& part : parts.first(std::min(parts.size(), kMostAtATime))) {
+      remote.push_back({reinterpret_cast<void*>(part.start), part.into.size()});
+      local.push_back({part.into.data(), part.into.size()});
+      size += part.into.size();
+    }
     const ssize_t count =
-        use_mem_ ? -1 : ::process_vm_readv(process_.pid(), &local, 1, remote.data(), remote.size(), 0);
-    const std::size_t whole = count > 0 ? static_cast<std::size_t>(count) / size : 0;
-    next += whole;
-    if (whole == remote.size()) continue;
+        use_mem_ ? -1 : ::process_vm_readv(process_.pid(), local.data(), local.size(), remote.data(), remote.size(), 0);
+    auto left = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+    const bool is_whole = left == size;
+    for (; !parts.empty() && parts.front().into.size() <= left; parts = parts.subspan(1))
+      left -= parts.front().into.size();
+    if (is_whole) continue;
     // The place at which the call stopped.
-    const auto piece = out.subspan(next * size, size);
-    if (const auto alone = fetch(places[next], piece); !alone || *alone < size) std::ranges::fill(piece, std::byte{0});
-    ++next;
+    const auto into = parts.front().into;
+    std::ranges::fill(into.subspan(fetch(parts.front().start, into).value_or(0)), std::byte{0});
+    parts = parts.subspan(1);
   }
 }
 

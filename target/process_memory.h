@@ -25,6 +25,12 @@ class ProcessMemory final : public MemoryReader {
   // Reads `size` bytes at each of many places, with few system calls; zeros for places that cannot be read. `out` has
   // room for all.
   void read_each(std::span<const Address> places, std::size_t size, std::span<std::byte> out) const;
+  // The same for ranges of different sizes; of one that can be read in part, zeros for the rest.
+  struct Part {
+    Address start = 0;
+    std::span<std::byte> into;
+  };
+  void read_parts(std::span<const Part> parts) const;
 
   // Switches on or off: long reads do not read pages that the target never touched, but return zeros for them
   // (ResidentPages), so that the target's page tables do not grow. The mappings are read anew.

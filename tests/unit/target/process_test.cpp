@@ -188,6 +188,28 @@ TEST(ProcessMemory, ReadsEachOfManyPlaces) {
   EXPECT_EQ(read, values);
 }
 
+TEST(ProcessMemory, ReadsRangesOfDifferentSizes) {
+  const auto self = Process::open(::getpid());
+  ASSERT_TRUE(self);
+  const std::string text = "of different sizes";
+  const auto at = reinterpret_cast<Address>(text.data());
+  std::string read(20, '?');
+  std::vector<ProcessMemory::Part> parts;
+  std::size_t used = 0;
+  const auto add = [&](Address start, std::size_t size) {
+    parts.push_back({start, std::as_writable_bytes(std::span(read)).subspan(used, size)});
+    used += size;
+  };
+  add(at, 2);
+  add(at, 0);
+  add(16, 3);  // nothing is there
+  add(at + 3, 9);
+  add(at + 13, 5);
+  add(16, 1);
+  ProcessMemory(*self).read_parts(parts);
+  EXPECT_EQ(read, "of" + std::string(3, '\0') + "different" + "sizes" + std::string(1, '\0'));
+}
+
 TEST(ProcessMemory, AnErrorNamesTheAddress) {
   const auto self = Process::open(::getpid());
   ASSERT_TRUE(self);
