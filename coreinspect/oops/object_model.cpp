@@ -110,14 +110,19 @@ Result<Address> ObjectModel::load_in(const target::MemoryReader& memory, Address
   return from_narrow(narrow);
 }
 
-Result<Address> ObjectModel::root_slot(Address structure, std::string_view type, std::string_view name) const {
+Result<ObjectModel::RootPlace> ObjectModel::root_place(std::string_view type, std::string_view name) const {
   const TypeField* field = vm_.types().field(type, name);
   if (!field || field->is_static) return fail(Vm::no_field(type, name));
-  const Address slot = structure + field->offset;
   // For some fields the table has no type (ObjectMonitor::_object): they are handles from JDK 17 on.
-  const bool handle = field->type_string.empty() ? vm_.quirks().untyped_roots_are_handles
-                                                 : field->type_string.find("Handle") != std::string::npos;
-  return handle ? vm_.memory().read<Address>(slot) : slot;
+  const bool is_handle = field->type_string.empty() ? vm_.quirks().untyped_roots_are_handles
+                                                    : field->type_string.find("Handle") != std::string::npos;
+  return RootPlace{.offset = field->offset, .is_handle = is_handle};
+}
+
+Result<Address> ObjectModel::root_slot(Address structure, std::string_view type, std::string_view name) const {
+  JTRACE_ASSIGN_OR_RETURN(const RootPlace place, root_place(type, name));
+  const Address slot = structure + place.offset;
+  return place.is_handle ? vm_.memory().read<Address>(slot) : slot;
 }
 
 Result<Address> ObjectModel::root_field(Address structure, std::string_view type, std::string_view name) const {

@@ -42,6 +42,12 @@ class ObjectModel {
   Result<Address> load(Address slot) const { return load_in(vm_.memory(), slot); }
   // The same, read from `memory`.
   Result<Address> load_in(const target::MemoryReader& memory, Address slot) const;
+  // A C++ field that is a reference to an object: the oop itself, or a handle, which points to a slot with the oop.
+  struct RootPlace {
+    std::uint64_t offset = 0;  // of the field
+    bool is_handle = false;
+  };
+  Result<RootPlace> root_place(std::string_view type, std::string_view name) const;
   // Reads a C++ field that is an oop, or an OopHandle or WeakHandle, which points to a slot with the oop.
   Result<Address> root_field(Address structure, std::string_view type, std::string_view name) const;
   // Where that oop is; 0 if the handle is empty.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
 
 #include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/oops/z_vm.h"
@@ -21,7 +20,9 @@ constexpr std::uint64_t kMaxStackCopy = 1u << 20;
 constexpr std::uint64_t kRedZone = 128;  // System V ABI, AMD64 3.2.2
 // Cost of stopping, copying and releasing one thread on a slow machine; corrected by the time of the first batch.
 constexpr std::chrono::nanoseconds kThreadCost{100'000};
+constexpr std::size_t kStacksAtATime = 64;
 constexpr std::size_t kMostHeaders = 20'000;       // of a batch
+constexpr std::uint64_t kMostBetween = 512;        // bytes that are read for nothing rather than in another piece
 constexpr std::chrono::milliseconds kAlone{1000};  // limit for a single thread to stop
 
 struct Copied {
@@ -47,6 +48,7 @@ class Capture {
   Capture(const Inspection& inspection, bool headers)
       : inspection_(inspection),
         process_(*inspection.target().process()),
+        process_memory_(*inspection.target().process_memory()),
         cache_(*inspection.vm().cached_memory()),
         java_size_(inspection.vm().types().size_of("JavaThread").value_or(0)),
         virtual_thread_(inspection.vm().types().offset("JavaThread", "_vthread")),
@@ -119,13 +121,13 @@ class Capture {
     if (result_.batches == 0 && !inspection_.collects_now())
       if (const auto collections = read_collections(inspection_.vm())) result_.collections = *collections;
     std::vector<pid_t> left;
-    for (const ThreadRegisters& thread : stopped.threads()) {
-      if (stopped.time_left().count() < 0 && &thread != &stopped.threads().front()) {
-        left.push_back(thread.tid);
-        continue;
-      }
-      copy_thread(thread.registers.sp());
-      result_.threads.push_back(thread);
+    for (std::span<const ThreadRegisters> threads = stopped.threads(); !threads.empty();) {
+      const bool is_late = stopped.time_left().count() < 0 && threads.size() < stopped.threads().size();
+      const auto some = threads.first(std::min(threads.size(), kStacksAtATime));
+      threads = threads.subspan(some.size());
+      if (is_late)
+        for (const ThreadRegisters& thread : some) left.push_back(thread.tid);
+      else take_some(some);
     }
     for (const target::HeldThread& thread : stopped.held()) take_held(thread);
     if (java_stacks_.empty()) copy_all_java_threads();
@@ -137,15 +139,22 @@ class Capture {
     waited_.clear();
     ++result_.batches;
     result_.pause = std::max<std::chrono::nanoseconds>(result_.pause, stopped.release());
+    if (headers_) keep_headers();
     return left;
   }
 
+  void take_some(std::span<const ThreadRegisters> threads) {
+    std::vector<Address> tops;
+    for (const ThreadRegisters& thread : threads) tops.push_back(thread.registers.sp());
+    copy_threads(tops);
+    result_.threads.insert(result_.threads.end(), threads.begin(), threads.end());
+  }
   // The content of its stack counts only if the thread has not gone on in the meantime.
   void take_held(const target::HeldThread& thread) {
     HeldCapture held{.thread = thread, .at = target::registers_if_blocked(process_, thread.tid)};
     if (held.at) {
       const std::size_t before = copied_.size(), stacks = stacks_.size(), threads = java_threads_.size();
-      copy_thread(held.at->sp());
+      copy_threads({held.at->sp()});
       const auto after = target::registers_if_blocked(process_, thread.tid);
       if (!after || after->sp() != held.at->sp() || after->pc() != held.at->pc()) {
         copied_.resize(before);
@@ -156,9 +165,13 @@ class Capture {
     }
     result_.held.push_back(std::move(held));
   }
-  void copy_thread(Address sp) {
-    copy_stack(sp);
-    if (const auto owner = java_stacks_.lower_bound(sp); owner != java_stacks_.end()) copy_java_thread(owner->second);
+  // `tops`: the stack pointers.
+  void copy_threads(const std::vector<Address>& tops) {
+    copy_stacks(tops);
+    std::vector<Address> owners;
+    for (const Address sp : tops)
+      if (const auto owner = java_stacks_.lower_bound(sp); owner != java_stacks_.end()) owners.push_back(owner->second);
+    copy_java_threads(owners);
   }
 
   // For batches: finds the JavaThread of a stack by the highest address of the stack.
@@ -171,26 +184,44 @@ class Capture {
   void copy_all_java_threads() {
     const auto addresses = java_thread_addresses(inspection_.vm());
     if (!addresses) return;
-    for (Address address : *addresses) copy_java_thread(address);
+    copy_java_threads(*addresses);
   }
-  void copy_java_thread(Address address) {
-    const target::MemoryReader& memory = inspection_.target().memory();
-    if (java_size_ > 0) {
-      java_threads_.push_back(copied_.size());
-      copied_.push_back(copy_range(memory, address, address + java_size_));
+  void copy_java_threads(const std::vector<Address>& addresses) {
+    if (java_size_ == 0) return;
+    const std::size_t first = copied_.size();
+    copy_each(addresses, java_size_);
+    std::vector<Address> slots;
+    for (std::size_t copy = first; copy < first + addresses.size(); ++copy) {
+      java_threads_.push_back(copy);
+      // The virtual thread that it runs is in a slot elsewhere (OopHandle).
+      if (const Address slot = virtual_thread_ ? word(copy, *virtual_thread_) : 0; slot != 0) slots.push_back(slot);
     }
-    // The virtual thread that it runs is in a slot elsewhere (OopHandle).
-    if (!virtual_thread_) return;
-    if (const auto slot = memory.read<Address>(address + *virtual_thread_); slot && *slot != 0)
-      copied_.push_back(copy_range(memory, *slot, *slot + sizeof(Address)));
+    copy_each(slots, sizeof(Address));
   }
-  void copy_stack(Address sp) {
-    const Mapping* mapping = target::find_mapping(mappings_, sp);
-    if (!mapping) return;
-    const Address start = std::max(mapping->start, sp - kRedZone);
-    const Address end = std::min(mapping->end, start + kMaxStackCopy);
-    stacks_.push_back(copied_.size());
-    copied_.push_back(copy_range(inspection_.target().memory(), start, end));
+  // What cannot be read is copied as zeros.
+  void copy_each(const std::vector<Address>& places, std::size_t size) {
+    std::vector<AddressRange> ranges;
+    for (const Address place : places) ranges.push_back({place, place + size});
+    copy_ranges(ranges);
+  }
+  void copy_ranges(const std::vector<AddressRange>& ranges) {
+    std::vector<target::ProcessMemory::Part> parts;
+    for (const AddressRange& range : ranges) {
+      copied_.push_back({range.start, std::vector<std::byte>(range.end - range.start)});
+      parts.push_back({range.start, copied_.back().bytes});  // stays there when copied_ grows
+    }
+    process_memory_.read_parts(parts);
+  }
+  void copy_stacks(const std::vector<Address>& tops) {
+    std::vector<AddressRange> ranges;
+    for (const Address sp : tops) {
+      const Mapping* mapping = target::find_mapping(mappings_, sp);
+      if (!mapping) continue;
+      const Address start = std::max(mapping->start, sp - kRedZone);
+      stacks_.push_back(copied_.size() + ranges.size());
+      ranges.push_back({start, std::min(mapping->end, start + kMaxStackCopy)});
+    }
+    copy_ranges(ranges);
   }
 
   // The frames of virtual threads that run which are still in the heap.
@@ -218,6 +249,10 @@ class Capture {
     const Vm& vm = inspection_.vm();
     for (const char* field : {"_current_pending_monitor", "_current_waiting_monitor"})
       if (const auto offset = vm.types().offset({"JavaThread", "Thread"}, field)) monitor_fields_.push_back(*offset);
+    if (const auto root = inspection_.objects().root_place("ObjectMonitor", "_object"); root) {
+      monitor_object_ = root->offset;
+      monitor_object_is_handle_ = root->is_handle;
+    }
     const auto addresses = java_thread_addresses(vm);
     if (!addresses) return;
     const ObjectModel& objects = inspection_.objects();
@@ -225,10 +260,10 @@ class Capture {
       const auto object = objects.root_field(address, "JavaThread", "_threadObj");
       if (!object || *object == 0) continue;
       const auto klass = objects.klass_of(*object);
-      const auto slot = objects.root_slot(address, "JavaThread", "_threadObj");
-      if (!klass || !slot) continue;
-      thread_field_ = *vm.types().offset("JavaThread", "_threadObj");
-      thread_field_is_handle_ = *slot != address + thread_field_;
+      const auto place = objects.root_place("JavaThread", "_threadObj");
+      if (!klass || !place) continue;
+      thread_field_ = place->offset;
+      thread_field_is_handle_ = place->is_handle;
       if (const auto field = objects.classes().find_field(*klass, "parkBlocker")) blocker_offset_ = field->offset;
       find_status(*object, *klass);
       return;
@@ -257,24 +292,33 @@ class Capture {
   }
   // The monitors that threads wait for: which object each is of, and who owns it.
   void copy_monitors() {
-    const Vm& vm = inspection_.vm();
-    const target::MemoryReader& memory = inspection_.target().memory();
-    std::set<Address> monitors;
+    std::vector<Address> monitors;
     for (std::size_t thread : java_threads_)
       for (std::uint64_t offset : monitor_fields_)
-        if (const Address monitor = word(thread, offset); monitor != 0) monitors.insert(monitor);
-    for (Address monitor : monitors) {
-      copied_.push_back(copy_range(memory, monitor, monitor + monitor_size_));
-      const auto slot = inspection_.objects().root_slot(monitor, "ObjectMonitor", "_object");
-      if (!slot || *slot == 0) continue;
-      copied_.push_back(copy_range(memory, *slot, *slot + sizeof(Address)));
-      if (const auto raw = vm.memory().read<Address>(*slot)) waited_.push_back(inspection_.objects().from_root(*raw));
+        if (const Address monitor = word(thread, offset); monitor != 0) monitors.push_back(monitor);
+    std::sort(monitors.begin(), monitors.end());
+    monitors.erase(std::unique(monitors.begin(), monitors.end()), monitors.end());
+    const std::size_t first = copied_.size();
+    copy_each(monitors, monitor_size_);
+    if (!monitor_object_) return;
+    if (monitor_object_is_handle_) {
+      std::vector<Address> slots;
+      for (std::size_t i = 0; i < monitors.size(); ++i)
+        if (const Address slot = word(first + i, *monitor_object_); slot != 0) slots.push_back(slot);
+      const std::size_t handles = copied_.size();
+      copy_each(slots, sizeof(Address));
+      for (std::size_t i = 0; i < slots.size(); ++i) add_waited(word(handles + i, 0));
+    } else {
+      for (std::size_t i = 0; i < monitors.size(); ++i) add_waited(word(first + i, *monitor_object_));
     }
+  }
+  void add_waited(Address raw) {
+    if (raw != 0) waited_.push_back(inspection_.objects().from_root(raw));
   }
   // What the threads are parked for.
   void copy_blockers() {
-    const target::ProcessMemory* memory = inspection_.target().process_memory();
-    if (!blocker_offset_ || memory == nullptr) return java_threads_.clear();
+    if (!blocker_offset_) return java_threads_.clear();
+    const target::ProcessMemory* memory = &process_memory_;
     const ObjectModel& objects = inspection_.objects();
     std::vector<Address> slots, fields, raws(java_threads_.size());
     for (std::size_t thread : java_threads_)
@@ -366,26 +410,50 @@ class Capture {
   }
   // A lock's class is asked for when a collection may have moved the object. `all`: of what frames have, too.
   void copy_headers(bool all) {
-    const target::ProcessMemory* memory = inspection_.target().process_memory();
-    if (memory == nullptr) return;
-    std::vector<Address> objects;
-    if (all && heap_end_ != 0) objects = candidates();
-    if (objects.size() > kMostHeaders) objects.resize(kMostHeaders);
-    objects.insert(objects.end(), waited_.begin(), waited_.end());
-    std::vector<std::byte> headers(objects.size() * HeadersAtStop::kSize);
-    memory->read_each(objects, HeadersAtStop::kSize, headers);
-    for (std::size_t i = 0; i < objects.size(); ++i)
-      headers_->add(objects[i], std::span(headers).subspan(i * HeadersAtStop::kSize, HeadersAtStop::kSize));
+    if (all && heap_end_ != 0) objects_ = candidates();
+    if (objects_.size() > kMostHeaders) objects_.resize(kMostHeaders);
+    objects_.insert(objects_.end(), waited_.begin(), waited_.end());
+    std::sort(objects_.begin(), objects_.end());
+    objects_.erase(std::unique(objects_.begin(), objects_.end()), objects_.end());
+    std::size_t size = 0;
+    for (const Address object : objects_) {
+      if (runs_.empty() || object > runs_.back().end + kMostBetween) runs_.push_back({object, object});
+      const Address end = object + HeadersAtStop::kSize;
+      size += end - runs_.back().end;
+      runs_.back().end = end;
+    }
+    headers_bytes_.resize(size);
+    std::vector<target::ProcessMemory::Part> parts;
+    for (std::size_t begin = 0; const AddressRange& run : runs_) {
+      parts.push_back({run.start, std::span(headers_bytes_).subspan(begin, run.end - run.start)});
+      begin += run.end - run.start;
+    }
+    process_memory_.read_parts(parts);
+  }
+  // After the stop.
+  void keep_headers() {
+    auto object = objects_.begin();
+    for (std::size_t begin = 0; const AddressRange& run : runs_) {
+      for (; object != objects_.end() && *object < run.end; ++object)
+        headers_->add(*object, std::span(headers_bytes_).subspan(begin + (*object - run.start), HeadersAtStop::kSize));
+      begin += run.end - run.start;
+    }
+    objects_.clear();
+    runs_.clear();
+    headers_bytes_.clear();
   }
 
   const Inspection& inspection_;
   const target::Process& process_;
+  const target::ProcessMemory& process_memory_;
   CachedMemory& cache_;
   std::uint64_t java_size_;
   std::optional<std::uint64_t> virtual_thread_;  // offset of JavaThread::_vthread, 21 and later
   std::optional<ChunksAtStop> chunks_;           // of JDK 21 and later
   std::uint64_t monitor_size_;                   // 0: not known
   std::vector<std::uint64_t> monitor_fields_;    // offsets of JavaThread
+  std::optional<std::uint64_t> monitor_object_;  // of ObjectMonitor: its object, or the handle of it
+  bool monitor_object_is_handle_ = false;
   std::optional<std::uint64_t> blocker_offset_;  // of java.lang.Thread
   std::optional<std::uint64_t> holder_offset_;   // its Thread$FieldHolder, from 19 on
   std::optional<std::uint64_t> status_offset_;   // threadStatus, in the one or the other
@@ -399,6 +467,9 @@ class Capture {
   std::vector<std::size_t> java_threads_;  // in copied_
   std::vector<Address> waited_;            // objects that threads wait for
   Address heap_start_ = 0, heap_end_ = 0;
+  std::vector<Address> objects_;          // whose headers are copied
+  std::vector<AddressRange> runs_;        // of them: near ones are read together
+  std::vector<std::byte> headers_bytes_;  // of the runs
   std::shared_ptr<HeadersAtStop> headers_;
   ThreadCapture result_;
 };
