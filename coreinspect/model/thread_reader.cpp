@@ -7,29 +7,42 @@ namespace {
 
 constexpr int kTries = 4;  // of a thread that cannot be read although no collection runs
 
+// The cached memory may be older than the reference that leads to the object.
+bool is_whole(const JavaThread& thread) {
+  return thread.problem.empty() && thread.object != 0 && thread.id != 0 && !thread.name.empty();
+}
+
 }  // namespace
 
 CollectionWait::Outcome CollectionWait::wait() {
   constexpr std::chrono::milliseconds kPause{1};
-  Outcome outcome = Outcome::kNoneRan;
-  for (; left_.count() > 0 && collects_now_(); left_ -= kPause, outcome = Outcome::kEnded)
-    std::this_thread::sleep_for(kPause);
-  return left_.count() > 0 ? outcome : Outcome::kStillRuns;
+  for (Outcome outcome = Outcome::kNoneRan; left_.count() > 0; left_ -= kPause) {
+    switch (look_()) {
+      case CollectionWatch::Sight::kNone: return outcome;
+      case CollectionWatch::Sight::kEnded: left_ -= kPause; return Outcome::kEnded;
+      case CollectionWatch::Sight::kRuns: outcome = Outcome::kEnded; std::this_thread::sleep_for(kPause);
+    }
+  }
+  return Outcome::kStillRuns;
 }
 
 ThreadReader::ThreadReader(const Inspection& inspection)
-    : inspection_(inspection), wait_([&inspection] { return inspection.collects_now(); }) {}
+    : inspection_(inspection), wait_([this] { return watch_->look(); }) {
+  if (inspection.target().process() != nullptr) watch_.emplace(inspection);
+}
 
 JavaThread ThreadReader::read(Address thread) {
   for (int tries = 1;;) {
-    JavaThread read = read_java_thread(inspection_.objects(), thread);
-    if (inspection_.target().process() == nullptr) return read;
+    JavaThread read = !watch_ || watch_->moves_meanwhile() ? read_java_thread(inspection_.objects(), thread)
+                                                           : read_java_thread_once(inspection_.objects(), thread);
+    if (!watch_) return read;
     switch (wait_.wait()) {
       case CollectionWait::Outcome::kStillRuns: in_collection_ = true; return read;
       case CollectionWait::Outcome::kEnded: continue;
-      // One that began and ended in between may be why something could not be read; so may the end of the thread.
+      // The thread may have ended, or may have been starting.
       case CollectionWait::Outcome::kNoneRan:
-        if (read.problem.empty() || tries++ == kTries) return read;
+        if (is_whole(read) || tries++ == kTries) return read;
+        inspection_.vm().cached_memory()->forget();
     }
   }
 }

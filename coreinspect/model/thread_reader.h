@@ -7,8 +7,10 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <utility>
 
+#include "coreinspect/model/collection_watch.h"
 #include "coreinspect/model/inspection.h"
 
 namespace jtrace::coreinspect {
@@ -18,30 +20,33 @@ class CollectionWait {
  public:
   static constexpr std::chrono::milliseconds kLongest{500};
 
-  explicit CollectionWait(std::function<bool()> collects_now) : collects_now_(std::move(collects_now)) {}
+  explicit CollectionWait(std::function<CollectionWatch::Sight()> look) : look_(std::move(look)) {}
   enum class Outcome {
     kNoneRan,
-    kEnded,      // one ran, and has ended
+    kEnded,      // one ran since the last call, and has ended
     kStillRuns,  // one ran so long that this answer does not wait any more
   };
   // Waits for the end of the collection that is running.
   Outcome wait();
 
  private:
-  std::function<bool()> collects_now_;
+  std::function<CollectionWatch::Sight()> look_;
   std::chrono::milliseconds left_ = kLongest;
 };
 
-// Borrows the inspection. Threads: one at a time.
+// Borrows the inspection. Not to be moved. Threads: one at a time.
 class ThreadReader {
  public:
   explicit ThreadReader(const Inspection& inspection);
+  ThreadReader(const ThreadReader&) = delete;
+  ThreadReader& operator=(const ThreadReader&) = delete;
   JavaThread read(Address thread);
   // Whether a thread was read during a collection that did not end in time: its data may be wrong.
   bool read_in_collection() const { return in_collection_; }
 
  private:
   const Inspection& inspection_;
+  std::optional<CollectionWatch> watch_;  // of a live target
   CollectionWait wait_;
   bool in_collection_ = false;
 };

@@ -142,10 +142,8 @@ void read_object_that_may_move(const ObjectModel& objects, JavaThread& thread) {
   }
 }
 
-}  // namespace
-
-JavaThread read_java_thread(const ObjectModel& objects, Address address) {
-  const Vm& vm = objects.classes().vm();
+// All but what the java.lang.Thread says.
+JavaThread read_structure(const Vm& vm, Address address) {
   JavaThread thread;
   thread.address = address;
   Address os_thread = 0;
@@ -160,7 +158,20 @@ JavaThread read_java_thread(const ObjectModel& objects, Address address) {
   take(thread_field<Address>(vm, address, "_current_waiting_monitor"), thread.waiting_monitor, thread.problem);
   thread.continuation_entry = thread_field<Address>(vm, address, "_cont_entry").value_or(0);
   thread.monitor_owner_id = thread_field<Address>(vm, address, "_monitor_owner_id").value_or(0);
+  return thread;
+}
+
+}  // namespace
+
+JavaThread read_java_thread(const ObjectModel& objects, Address address) {
+  JavaThread thread = read_structure(objects.classes().vm(), address);
   read_object_that_may_move(objects, thread);
+  return thread;
+}
+
+JavaThread read_java_thread_once(const ObjectModel& objects, Address address) {
+  JavaThread thread = read_structure(objects.classes().vm(), address);
+  read_object(objects, thread);
   return thread;
 }
 

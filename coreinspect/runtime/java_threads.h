@@ -38,7 +38,10 @@ struct JavaThread {
 
 // Addresses of all JavaThreads, in the VM's order (the order of jstack).
 Result<std::vector<Address>> java_thread_addresses(const Vm& vm);
+// Of a live target until two readings agree: a collector may be moving the object.
 JavaThread read_java_thread(const ObjectModel& objects, Address thread);
+// One reading, for a caller that knows by itself whether a collection ran meanwhile (ThreadReader).
+JavaThread read_java_thread_once(const ObjectModel& objects, Address thread);
 // Name of the group of a java.lang.Thread; "" if none.
 std::string thread_group_name(const ObjectModel& objects, Address object);
 // The highest address of its stack.
