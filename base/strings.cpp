@@ -236,6 +236,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::string printable(std::string text) {
+  if (std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f; })) return text;
   std::string out;
   out.reserve(text.size());
   for_each_character(
