@@ -114,6 +114,11 @@ TEST_P(MovedObjects, AreReachable) {
   EXPECT_LE(incomplete, GetParam().collector == Collector::kShenandoah ? 1 : 0);
 }
 
+// From JDK 17 on, the ZGC of a full heap moves the objects of a page within the page. The answer says so.
+bool is_compacting(const json& document) {
+  return document["missing"].dump().find("being compacted in place") != std::string::npos;
+}
+
 TEST_P(MovedObjects, AreCountedOnce) {
   const bool z = GetParam().collector == Collector::kZ;
   // When the heap is full the ZGC of JDK 11 leaves objects in their place, and in the same page the old copies of those
@@ -130,8 +135,8 @@ TEST_P(MovedObjects, AreCountedOnce) {
     EXPECT_GE(counted + unparsable / 16, kKept) << document["heap"];
     // A thread that is moving an object may have written the copy and not yet published it. And memory that a thread
     // has just been given (520 bytes) and has not yet written may still show objects from before the last collection.
-    if (copies_stay) continue;
-    EXPECT_LE(counted, kKept + (z ? 8 : 0) + 520 / 16) << document["heap"];
+    if (copies_stay || is_compacting(document)) continue;
+    EXPECT_LE(counted, kKept + (z ? 8 : 0) + 520 / 16) << document["heap"] << document["missing"];
   }
   must(jvm_->ask("calm"));
   record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: objects that are just moved");
