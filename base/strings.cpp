@@ -52,6 +52,9 @@ void for_each_character(std::string_view text, OnAscii on_ascii, OnText on_text)
   }
 }
 
+// JSON writes it as it is.
+bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
 std::uint32_t code_point_of(std::string_view sequence) {
   const std::size_t length = sequence.size();
   std::uint32_t code = static_cast<unsigned char>(sequence[0]) & (0xffu >> (length + 1));
@@ -166,6 +169,9 @@ void append_xml_escaped(std::string& out, std::string_view text) {
 }
 
 void append_json_escaped(std::string& out, std::string_view text) {
+  const auto special = std::ranges::find_if_not(text, is_plain);  // seldom there
+  out.append(text.begin(), special);
+  text.remove_prefix(static_cast<std::size_t>(special - text.begin()));
   const auto ascii = [&](char c) {
     switch (c) {
       case '"': out += "\\\""; return;
