@@ -99,7 +99,8 @@ class SqliteWriter final : public Converter {
 
   Result<> open() {
     constexpr int kMode = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    if (sqlite3_open_v2(temporary_.c_str(), &db_, kMode, nullptr) != SQLITE_OK || !execute(sqlite_tables().c_str())) return fail(error());
+    if (sqlite3_open_v2(temporary_.c_str(), &db_, kMode, nullptr) != SQLITE_OK || !execute(sqlite_tables().c_str()))
+      return fail(error());
     statements_.emplace(db_);
     answers_.emplace(db_);
     return {};
