@@ -126,6 +126,12 @@ ExitStatus run_shell_command(const HeapArguments& arguments, const WordScopes& s
 }
 
 ExitStatus run(HeapArguments& arguments, const WordScopes& scopes) {
+  if (arguments.view.empty() && !arguments.is_diff() && arguments.inspect.output.ends_with(".html"))
+    arguments.view = "page";
+  if (arguments.view.empty())
+    return report(Error{.category = ErrorCategory::kUsage,
+                        .text = arguments.is_diff() ? "two heaps are compared: OLD is required" : "VIEW is required",
+                        .help = "jtrace heap --help lists the views; -o FILE.html alone makes a page"});
   if (arguments.is_diff()) return run_diff_command(arguments, scopes);
   if (arguments.view == kShell && arguments.loaded == nullptr) return run_shell_command(arguments, scopes);
   InspectArguments& inspect = arguments.inspect;
@@ -153,7 +159,8 @@ void add_command(CLI::App& app, ExitStatus& status, const LoadedHeap* loaded) {
           "a process id, part of a main class, a core, or a heap dump; or the word diff, to compare two of them")
       ->required();
   const CLI::Option* view =
-      command->add_option("VIEW|OLD", arguments->view, "what to show; see below. With diff the first heap")->required();
+      command->add_option("VIEW|OLD", arguments->view,
+                          "what to show; see below. With diff the first heap. Without it -o FILE.html is a page");
   command->add_option("ARGUMENT|NEW", arguments->inspect.options.arguments,
                       "argument of the view. With diff the other heap, or the same one later");
   add_inspect_options(*command, arguments->inspect);

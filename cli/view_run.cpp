@@ -1,5 +1,7 @@
 #include "cli/view_run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -9,6 +11,7 @@
 #include "cli/bundle_views.h"
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
+#include "cli/heap_page.h"
 #include "cli/loaded_heap.h"
 #include "cli/overwriting.h"
 #include "cli/redacted_dump.h"
@@ -112,6 +115,8 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   if (options.json) {
     JTRACE_ASSIGN_OR_RETURN(out, formatted(view_document(inspection, view, result), arguments.format,
                                            view.writes_dump ? "-" : arguments.output));
+  } else if (view.is_page) {
+    out = heap_page(arguments.target, result);
   } else {
     JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(result.out), arguments.format, arguments.output));
   }
@@ -137,7 +142,9 @@ Result<std::vector<std::string>> answer_of(const LoadedHeap& heap, const Inspect
   JTRACE_ASSIGN_OR_RETURN(auto result, view.of_graph(*heap.graph, options));
   result.missing.insert(result.missing.begin(), heap.missing.begin(), heap.missing.end());
   if (!heap.members.empty()) result.members += (result.members.empty() ? "" : ",") + heap.members;
-  std::string out = options.json ? envelope(std::string(view.name), heap.target, result) : std::move(result.out);
+  std::string out = options.json   ? envelope(std::string(view.name), heap.target, result)
+                    : view.is_page ? heap_page(arguments.target, result)
+                                   : std::move(result.out);
   JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), arguments.format, arguments.output));
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
@@ -166,6 +173,12 @@ Result<> check_format(const InspectArguments& arguments, const coreinspect::View
   if (is_made_of_stacks(arguments.format) && !view.has(coreinspect::ViewOption::kByClass))
     return fail(ErrorCategory::kUsage,
                 "the view " + std::string(view.name) + " has no --format " + arguments.format + ": dominators has");
+  if (!view.is_page) return {};
+  if (arguments.format != "text")
+    return fail(ErrorCategory::kUsage, "the page of a heap is HTML: it has no --format " + arguments.format,
+                "dominators, paths, leaks and waste have what is on it");
+  if (arguments.output == "-" && ::isatty(STDOUT_FILENO) != 0)
+    return fail(ErrorCategory::kUsage, "a page is not for a terminal", "-o FILE.html");
   return {};
 }
 

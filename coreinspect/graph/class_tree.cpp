@@ -1,6 +1,7 @@
 #include "coreinspect/graph/class_tree.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace jtrace::coreinspect {
@@ -89,6 +90,15 @@ ClassTree class_tree(const HeapTree& tree, std::uint64_t least, int deepest) {
     nodes.back().rest = open.back().left_out;
   }
   return made;
+}
+
+void keep_largest(std::vector<ClassNode>& nodes, std::size_t most) {
+  if (nodes.size() <= most) return;
+  std::vector<std::uint64_t> sizes;
+  for (const ClassNode& node : nodes) sizes.push_back(node.retained);
+  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(most), sizes.end(), std::greater<>());
+  const std::uint64_t limit = sizes[most];
+  std::erase_if(nodes, [&](const ClassNode& node) { return node.retained <= limit; });
 }
 
 }  // namespace jtrace::coreinspect

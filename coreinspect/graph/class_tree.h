@@ -26,5 +26,7 @@ struct ClassTree {
 };
 // Nodes that retain less than `least` bytes, or are deeper than `deepest`, are left out.
 ClassTree class_tree(const HeapTree& tree, std::uint64_t least, int deepest);
+// Those nodes that retain most, at most so many. No node retains less than one below it: what is kept is a tree too.
+void keep_largest(std::vector<ClassNode>& nodes, std::size_t most);
 
 }  // namespace jtrace::coreinspect

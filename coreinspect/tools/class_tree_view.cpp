@@ -1,6 +1,5 @@
 // dominators --by-class: the dominator tree with the objects of a class merged, as rows or as stacks with bytes.
 #include <algorithm>
-#include <functional>
 
 #include "base/strings.h"
 #include "coreinspect/graph/class_tree.h"
@@ -13,16 +12,6 @@ namespace {
 constexpr std::size_t kRows = 40;
 constexpr int kLevels = 10, kStackLevels = 200;
 constexpr std::uint64_t kSmallRow = 1000, kSmallStack = 10'000;  // parts of what is reachable
-
-// Those that retain most. No node retains less than one below it: what is kept is a tree too.
-void keep_largest(std::vector<ClassNode>& nodes, std::size_t most) {
-  if (nodes.size() <= most) return;
-  std::vector<std::uint64_t> sizes;
-  for (const ClassNode& node : nodes) sizes.push_back(node.retained);
-  std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(most), sizes.end(), std::greater<>());
-  const std::uint64_t limit = sizes[most];
-  std::erase_if(nodes, [&](const ClassNode& node) { return node.retained <= limit; });
-}
 
 void write_json(JsonWriter& json, const ClassNode& node, std::uint64_t all) {
   json.begin_object().member("class", node.name).member("depth", node.depth).member("objects", node.objects);

@@ -87,6 +87,9 @@ Result<ViewResult> view_paths(Inspection& inspection, const ViewOptions& options
 Result<ViewResult> view_leaks(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_leaks>(inspection, options);
 }
+Result<ViewResult> view_page(Inspection& inspection, const ViewOptions& options) {
+  return by_graph<graph_page>(inspection, options);
+}
 Result<ViewResult> view_instances(Inspection& inspection, const ViewOptions& options) {
   return by_graph<graph_instances>(inspection, options);
 }

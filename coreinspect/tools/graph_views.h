@@ -24,6 +24,8 @@ Result<ViewResult> graph_refs(const ObjectGraph& graph, const ViewOptions& optio
 Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& options);
 // Which fields and elements of reachable objects hold a value.
 Result<ViewResult> graph_value_search(const ObjectGraph& graph, const ViewOptions& options);
+// What the page of a heap shows, as one JSON object.
+Result<ViewResult> graph_page(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_waste(const ObjectGraph& graph, const ViewOptions& options);
 
 // The graph of a live JVM's or a core's heap, by way of a dump that has no file.

@@ -101,6 +101,8 @@ const std::vector<View>& views() {
       {"waste", "",
        "memory that could be saved: equal strings and arrays, empty and oversized collections, boxed numbers",
        view_waste, nullptr, kRefs, false, false, graph_waste},
+      {"page", "", "one HTML page to look around in: pictures of what keeps the memory, paths, leaks, waste (-o FILE.html)",
+       view_page, nullptr, kWalk, false, false, graph_page, true},
       {"heapdump", "",
        "all objects, classes, roots and stacks as an hprof file: -o FILE.hprof or FILE.hprof.gz; --redact: without "
        "contents, of an hprof file too",

@@ -83,6 +83,7 @@ struct View {
   bool walks_heap = false;   // the whole heap, which takes long if it is large
   bool writes_dump = false;  // HeapOptions::dump instead of its output
   Result<ViewResult> (*of_graph)(const ObjectGraph&, const ViewOptions&) = nullptr;  // of a heap dump; null: none
+  bool is_page = false;  // its output is the data of a page
 
   bool has(ViewOption option) const;
 };
@@ -132,5 +133,6 @@ Result<ViewResult> view_dominators(Inspection&, const ViewOptions&);
 Result<ViewResult> view_paths(Inspection&, const ViewOptions&);
 Result<ViewResult> view_leaks(Inspection&, const ViewOptions&);
 Result<ViewResult> view_waste(Inspection&, const ViewOptions&);
+Result<ViewResult> view_page(Inspection&, const ViewOptions&);
 
 }  // namespace jtrace::coreinspect

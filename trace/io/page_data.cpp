@@ -2,8 +2,7 @@
 
 namespace jtrace::trace::io {
 
-std::string page_with(std::string_view json) {
-  const std::string_view page = report_page();
+std::string page_with(std::string_view json, std::string_view page) {
   const std::size_t at = page.find(kReportDataMark);
   std::string result(page.substr(0, at));
   for (const char c : json) {
