@@ -43,7 +43,8 @@ Result<Opened> open(const InspectArguments& arguments, const std::string& target
   InspectArguments own = arguments;
   own.target = target;
   JTRACE_ASSIGN_OR_RETURN(LoadedHeap heap, load_heap(own));
-  Opened opened{.totals = coreinspect::HeapTotals(*heap.graph), .target = std::move(heap.target)};
+  Opened opened{.totals = coreinspect::HeapTotals(*heap.graph, coreinspect::totals_by(own.options.heap.by)),
+                .target = std::move(heap.target)};
   for (const auto& lines : {heap.missing, heap.graph->missing()})
     for (const std::string& line : lines) opened.missing.push_back(target + ": " + line);
   return opened;
@@ -85,6 +86,10 @@ ExitStatus run_diff_command(const HeapArguments& arguments, const WordScopes& sc
   for (const auto& [option, words] : scopes.options)
     if (option->count() > 0 && !scopes.has(kDiff, *option))
       return report(Error{ErrorCategory::kUsage, "diff has no option --" + option->get_lnames().front()});
+  if (arguments.inspect.options.heap.by == "thread")
+    return report(Error{.category = ErrorCategory::kUsage,
+                        .text = "threads of two heaps are not compared",
+                        .help = "--by class, package, loader or path"});
   if (const std::string& format = arguments.inspect.format; format == "xml" || is_made_of_stacks(format))
     return report(Error{ErrorCategory::kUsage, "diff has no --format " + format});
   const auto missing = run_diff(arguments);
@@ -165,7 +170,7 @@ void add_command(CLI::App& app, ExitStatus& status, const LoadedHeap* loaded) {
                       "argument of the view. With diff the other heap, or the same one later");
   add_inspect_options(*command, arguments->inspect);
   OwnOptions own(is_heap_view);
-  own.add_word(kDiff, "what has grown between two heaps, OLD and NEW, class by class");
+  own.add_word(kDiff, "what has grown between two heaps, OLD and NEW: by class, package, loader or path");
   own.add_word(kShell, "reads the heap once, and answers one view after the other, a line each");
   own.add(ViewOption::kMaxStop, add_max_stop(*command, arguments->inspect), {kDiff, kShell});
   own.add(ViewOption::kSort,
@@ -180,7 +185,7 @@ void add_command(CLI::App& app, ExitStatus& status, const LoadedHeap* loaded) {
   CLI::Option* rows = command->add_option("--rows", heap.top, "number of rows; of an array, number of elements");
   own.add(ViewOption::kTop, rows, {kDiff});
   add_old_name(*command, rows, "--top");
-  add_heap_options(*command, arguments->inspect, own, {kShell});
+  add_heap_options(*command, arguments->inspect, own, {kShell}, {kDiff});
   command->footer("Views, which jtrace inspect has too:\n" + list_of_views(is_heap_view) +
                   "shell             reads the heap once, and answers one view after the other, a line each\n"
                   "Exit status 9: something is missing.\n"

@@ -61,7 +61,7 @@ void OwnOptions::add(ViewOption which, CLI::Option* option, const std::vector<st
 }
 
 void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions& own,
-                      const std::vector<std::string>& words) {
+                      const std::vector<std::string>& words, const std::vector<std::string>& by_words) {
   coreinspect::ViewOptions& options = arguments.options;
   coreinspect::HeapOptions& heap = options.heap;
   own.add(ViewOption::kShowSecrets,
@@ -71,6 +71,13 @@ void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions
                            "read the heap of a live JVM while it runs; reports how much changed in the meantime"),
           words);
   own.add(ViewOption::kSubclasses, command.add_flag("--subclasses", heap.subclasses, "objects of its subclasses too"));
+  own.add(ViewOption::kBy,
+          command
+              .add_option("--by", heap.by,
+                          "a row for each class (the default), package, loader or thread; of diff: class, package, "
+                          "loader or path, which is by what keeps it")
+              ->check(CLI::IsMember({"class", "package", "loader", "thread", "path"})),
+          by_words);
   own.add(ViewOption::kByClass, command.add_flag("--by-class", heap.by_class, "the objects of a class merged"));
   own.add(ViewOption::kByLoader,
           command.add_flag("--by-loader", heap.by_loader, "with the class loader of each class"));

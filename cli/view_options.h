@@ -39,9 +39,9 @@ class OwnOptions {
 };
 
 // Those of the walks over a heap, and of what is shown of it.
-// `words`: words that are no views, and have the options of how the heap is read.
+// `words`: words that are no views, and have the options of how the heap is read; `by_words`: those that have --by.
 void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions& own,
-                      const std::vector<std::string>& words = {});
+                      const std::vector<std::string>& words = {}, const std::vector<std::string>& by_words = {});
 
 // "  NAME ARGUMENT  help" for each.
 std::string list_of_views(const ViewChoice& is_chosen);

@@ -55,30 +55,49 @@ std::vector<std::uint32_t> HeapTree::largest(std::uint32_t object, std::size_t m
   return found;
 }
 
-// An object counts for its class where none above it in the tree is of the class.
-std::vector<ClassRetained> HeapTree::by_class() const {
-  std::vector<ClassRetained> sums(graph_.classes().size());
-  std::vector<std::uint32_t> above(sums.size(), 0);  // by class: how many are on the way from the top
+// An object counts for its group where none above it in the tree is of the group.
+template <class GroupOf>
+std::vector<ClassRetained> HeapTree::sums(std::size_t groups, GroupOf&& group_of) const {
+  std::vector<ClassRetained> sums(groups);
+  std::vector<std::uint32_t> above(groups, 0);  // by group: how many are on the way from the top
   struct Open {
-    std::uint32_t number, next;
+    std::uint32_t number, next, group;
   };
-  std::vector<Open> open = {{0, 0}};
+  std::vector<Open> open = {{0, 0, kNoObject}};
   while (!open.empty()) {
     Open& last = open.back();
     const auto children = below(last.number);
     if (last.next == children.size()) {
-      if (last.number != 0) --above[graph_.class_of(tree_.object[last.number])];
+      if (last.group != kNoObject) --above[last.group];
       open.pop_back();
       continue;
     }
-    const std::uint32_t number = children[last.next++], object = tree_.object[number], its = graph_.class_of(object);
+    const std::uint32_t number = children[last.next++], object = tree_.object[number], its = group_of(object);
+    open.push_back({number, 0, its});
+    if (its == kNoObject) continue;
     ClassRetained& sum = sums[its];
     ++sum.objects;
     sum.shallow += graph_.bytes(object);
     if (above[its]++ == 0) sum.retained += retained_[number];
-    open.push_back({number, 0});
   }
   return sums;
+}
+
+std::vector<ClassRetained> HeapTree::by_class() const {
+  return sums(graph_.classes().size(), [this](std::uint32_t object) { return graph_.class_of(object); });
+}
+
+std::vector<ClassRetained> HeapTree::by_group(const std::vector<std::uint32_t>& of_class,
+                                              const std::unordered_map<std::uint32_t, std::uint32_t>& of_object,
+                                              std::size_t groups) const {
+  std::vector<char> has_own(of_class.size(), 0);  // some object of the class has a group of its own
+  for (const auto& [object, group] : of_object) has_own[graph_.class_of(object)] = 1;
+  return sums(groups, [&](std::uint32_t object) {
+    const std::uint32_t its = graph_.class_of(object);
+    if (has_own[its] != 0)
+      if (const auto own = of_object.find(object); own != of_object.end()) return own->second;
+    return of_class[its];
+  });
 }
 
 ShortestPaths::ShortestPaths(const ObjectGraph& graph, Order order) : graph_(graph), from_(graph.size(), kNoObject) {

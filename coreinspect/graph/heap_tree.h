@@ -7,6 +7,7 @@
 
 #include <array>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "coreinspect/graph/object_graph.h"
@@ -42,9 +43,16 @@ class HeapTree {
   std::vector<std::uint32_t> largest(std::uint32_t object, std::size_t most) const;
   // By class number of the graph.
   std::vector<ClassRetained> by_class() const;
+  // By number of a group: that of the object, or of its class; kNoObject: of none. What several objects of a group
+  // retain counts once.
+  std::vector<ClassRetained> by_group(const std::vector<std::uint32_t>& of_class,
+                                      const std::unordered_map<std::uint32_t, std::uint32_t>& of_object,
+                                      std::size_t groups) const;
 
  private:
   static constexpr std::uint32_t kNone = 0;
+  template <class GroupOf>
+  std::vector<ClassRetained> sums(std::size_t groups, GroupOf&& group_of) const;
   std::span<const std::uint32_t> below(std::uint32_t number) const {
     return std::span(children_).subspan(first_child_[number], first_child_[number + 1] - first_child_[number]);
   }

@@ -198,6 +198,7 @@ Result<ViewResult> graph_histogram(const ObjectGraph& graph, const ViewOptions& 
 
 Result<ViewResult> graph_retained(const ObjectGraph& graph, const ViewOptions& options) {
   ViewResult result{.missing = graph.missing()};
+  if (!options.heap.by.empty() && options.heap.by != "class") return retained_by_group(graph, options);
   const HeapTree tree(graph);
   add_summary(tree, options, result);
   auto rows = class_rows(graph, tree.by_class(), options);

@@ -13,6 +13,8 @@ namespace jtrace::coreinspect {
 Result<ViewResult> graph_histogram(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_retained(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_dominators(const ObjectGraph& graph, const ViewOptions& options);
+// retained --by package, loader or thread.
+Result<ViewResult> retained_by_group(const ObjectGraph& graph, const ViewOptions& options);
 // dominators --by-class, after what `result` has already.
 ViewResult class_tree_view(const HeapTree& tree, const ViewOptions& options, ViewResult result);
 Result<ViewResult> graph_paths(const ObjectGraph& graph, const ViewOptions& options);

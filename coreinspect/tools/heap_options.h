@@ -19,6 +19,7 @@ struct HeapOptions {
   std::string filter = {};      // part of a class name, or a pattern with * and ?; "" all
   std::size_t top = 0;          // rows; 0 all
   bool by_loader = false;
+  std::string by = {};  // retained: "class" (also ""), "package", "loader", "thread"; diff: also "path"
   bool by_class = false;                  // dominators: the objects of a class merged
   bool reachable = false;                 // histogram: without what a collection would free
   bool redact = false;                    // heapdump: without contents

@@ -62,7 +62,8 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kRefsOfClass = {kTop, kSubclasses, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kHistogram = {kSort,      kFilter,  kTop,    kByLoader,
                                                                    kReachable, kMaxStop, kNoStop, kThreads};
-  static constexpr std::initializer_list<ViewOption> kRetained = {kFilter, kTop, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kRetained = {kBy, kFilter, kTop, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kValues = {kFilter, kTop, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kDominators = {kDepth,   kTop,    kObject, kByClass,
                                                                     kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kObjectView = {kDepth, kTop, kShowSecrets};
@@ -90,7 +91,7 @@ const std::vector<View>& views() {
       {"heap", "", "spaces of the heap and their use", view_heap, heap_parts},
       {"histogram", "", "instances and bytes of each class", view_histogram, histogram_parts, kHistogram, true, false,
        graph_histogram},
-      {"retained", "", "what the objects of each class keep in memory: bytes that would be free without them",
+      {"retained", "", "what the objects of each class, package, loader or thread (--by) keep: bytes that would be free without them",
        view_retained, nullptr, kRetained, false, false, graph_retained},
       {"dominators", "", "the objects that keep most, and what they keep (--depth N, --object ADDRESS, --by-class)",
        view_dominators, nullptr, kDominators, false, false, graph_dominators},
@@ -114,7 +115,7 @@ const std::vector<View>& views() {
       {"strings", "PATTERN", "which strings have a text: how many of them, held by which field", view_strings, nullptr,
        kStrings, false, false, graph_strings},
       {"values", "VALUE", "which fields hold a number, a truth value, a character, a text or an enum's constant",
-       view_values, nullptr, kRetained, false, false, graph_value_search},
+       view_values, nullptr, kValues, false, false, graph_value_search},
       {"refs", "ADDRESS|CLASS", "who refers to an object, or to those of a class: fields, elements, statics, roots",
        view_refs, nullptr, kRefsOfClass, true, false, graph_refs},
       {"regions", "", "regions of the heap, and what of them cannot be parsed", view_regions, nullptr, kWalk, true},

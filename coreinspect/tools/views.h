@@ -63,6 +63,7 @@ enum class ViewOption : std::uint8_t {
   kTop,
   kByLoader,
   kByClass,
+  kBy,
   kDepth,
   kHeap,
   kObject,
@@ -83,7 +84,7 @@ struct View {
   bool walks_heap = false;   // the whole heap, which takes long if it is large
   bool writes_dump = false;  // HeapOptions::dump instead of its output
   Result<ViewResult> (*of_graph)(const ObjectGraph&, const ViewOptions&) = nullptr;  // of a heap dump; null: none
-  bool is_page = false;  // its output is the data of a page
+  bool is_page = false;                                                              // its output is the data of a page
 
   bool has(ViewOption option) const;
 };
