@@ -7,6 +7,7 @@
 #include "cli/view_options.h"
 #include "cli/view_run.h"
 #include "cli/word_scopes.h"
+#include "coreinspect/hprof/redaction.h"
 
 namespace jtrace::cli {
 namespace {
@@ -25,11 +26,20 @@ Result<> check_bytes(const InspectArguments& arguments) {
   return {};
 }
 
+Result<> check_keep(const InspectArguments& arguments) {
+  const auto& heap = arguments.options.heap;
+  if (!heap.keep.empty() && !heap.redact)
+    return fail(ErrorCategory::kUsage, "--keep says what a redacted dump keeps: it needs --redact");
+  const auto kept = coreinspect::KeptFields::of(heap.keep);
+  return kept ? Result<>() : fail(kept.error());
+}
+
 ExitStatus run(const InspectArguments& arguments, const WordScopes& scopes) {
   const auto view = named_view(arguments.view, any_view, "jtrace inspect");
   if (!view) return report(view.error());
   if (auto checked = check_view(**view, arguments, scopes); !checked) return report(checked.error());
   if (auto checked = check_bytes(arguments); !checked) return report(checked.error());
+  if (auto checked = check_keep(arguments); !checked) return report(checked.error());
   return run_view(arguments, **view);
 }
 
@@ -59,6 +69,10 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
   own.add(ViewOption::kRedact,
           command.add_flag("--redact", heap.redact,
                            "without contents: zeros for elements of primitive arrays, texts and numbers"));
+  CLI::Option* keep = command.add_option("--keep", heap.keep,
+                                         "with --redact: the contents of this field stay, CLASS.FIELD with * and ?; "
+                                         "may be repeated");
+  own.add(ViewOption::kRedact, keep->type_name("CLASS.FIELD")->allow_extra_args(false));
   add_heap_options(command, arguments, own);
 }
 

@@ -11,7 +11,10 @@ namespace {
 
 void append_counts(const coreinspect::RedactionCounts& counts, bool as_json, std::string& out) {
   const std::pair<const char*, std::uint64_t> rows[] = {
-      {"objects", counts.objects}, {"zeroedBytes", counts.zeroed}, {"blankedTexts", counts.blanked}};
+      {"objects", counts.objects},
+                                                        {"zeroedBytes", counts.zeroed},
+                                                        {"keptBytes", counts.kept},
+                                                        {"blankedTexts", counts.blanked}};
   JsonWriter json(out);
   for (const auto& [name, count] : rows) {
     if (as_json) json.begin_object().member("record", name).member("count", count).end_object();
@@ -48,7 +51,8 @@ Result<std::vector<std::string>> write_redacted_dump(const InspectArguments& arg
   JTRACE_ASSIGN_OR_RETURN(const auto sink, open_heap_dump(arguments.output));
   bool cut = false;
   JTRACE_ASSIGN_OR_RETURN(const auto dump, open_heap_dump_file(arguments.target, cut));
-  JTRACE_ASSIGN_OR_RETURN(auto counts, coreinspect::redact_dump(dump, *sink, options.progress));
+  JTRACE_ASSIGN_OR_RETURN(const auto kept, coreinspect::KeptFields::of(arguments.options.heap.keep));
+  JTRACE_ASSIGN_OR_RETURN(auto counts, coreinspect::redact_dump(dump, *sink, options.progress, kept));
   JTRACE_RETURN_IF_ERROR(sink->finish());
   if (cut) counts.missing.push_back("the compressed file ends too early, or its end is spoilt");
   if (arguments.output == "-") return std::move(counts.missing);

@@ -88,6 +88,7 @@ HprofFile::HprofFile(HprofFile&& other) noexcept
       second_(other.second_),
       is_open_(other.is_open_),
       is_redacted_(other.is_redacted_),
+      kept_fields_(std::move(other.kept_fields_)),
       cut_(std::move(other.cut_)) {}
 
 HprofFile::~HprofFile() {
@@ -155,16 +156,23 @@ void HprofFile::read_record(const HprofRecord& record) {
   if (is_segment(record.tag)) return read_segment(body, record.end);
   switch (static_cast<HprofTag>(record.tag)) {
     case HprofTag::kUtf8:
-      if (length >= id_size_) texts_[id(body)] = {body + id_size_, static_cast<std::uint32_t>(length - id_size_)};
-      if (length == id_size_ + kRedactedMark.size() &&
-          std::memcmp(bytes_.data() + body + id_size_, kRedactedMark.data(), kRedactedMark.size()) == 0)
-        is_redacted_ = true;
+      if (length < id_size_) break;
+      texts_[id(body)] = {body + id_size_, static_cast<std::uint32_t>(length - id_size_)};
+      read_mark({reinterpret_cast<const char*>(bytes_.data() + body + id_size_), length - id_size_});
       break;
     case HprofTag::kLoadClass:
       if (length >= 8 + 2ull * id_size_) names_[id(body + 4)] = id(body + 8 + id_size_);
       break;
     default: break;
   }
+}
+
+void HprofFile::read_mark(std::string_view text) {
+  if (!text.starts_with(kRedactedMark)) return;
+  text.remove_prefix(kRedactedMark.size());
+  if (!text.empty() && !text.starts_with(kKeptMark)) return;
+  is_redacted_ = true;
+  if (!text.empty()) kept_fields_ = text.substr(kKeptMark.size());
 }
 
 void HprofFile::read_segment(std::uint64_t place, std::uint64_t end) {

@@ -81,6 +81,8 @@ class HprofFile {
   std::vector<std::string> missing() const;
   // jtrace has replaced its contents by zeros (coreinspect/hprof/redaction.h).
   bool is_redacted() const { return is_redacted_; }
+  // The fields that have their contents all the same, as in KeptFields::text(); "" none.
+  const std::string& kept_fields() const { return kept_fields_; }
 
   // For those who write the dump again. Segments hold what of them could be read, in the order of their records.
   struct Segment {
@@ -163,6 +165,7 @@ class HprofFile {
   Result<std::uint64_t> read_header(const std::string& name);
   void read_records();
   void read_record(const HprofRecord& record);
+  void read_mark(std::string_view text);
   void read_segment(std::uint64_t place, std::uint64_t end);
   void read_sub(std::uint64_t place);
   void read_class(std::uint64_t place);
@@ -187,6 +190,7 @@ class HprofFile {
   std::uint64_t second_ = 0;   // the place of another dump
   bool is_open_ = false;       // segments were read, and not yet the record that ends them
   bool is_redacted_ = false;
+  std::string kept_fields_;
   std::string cut_;  // the position at which the file ends too early
 };
 

@@ -73,6 +73,15 @@ std::uint32_t ObjectFields::element(std::uint32_t array, std::uint64_t i) const 
   return id == 0 ? kNoObject : graph_.find(id);
 }
 
+bool ObjectFields::is_hidden(std::uint32_t array) const {
+  const HprofFile& file = graph_.file();
+  if (!file.is_redacted()) return false;
+  if (file.kept_fields().empty()) return true;
+  const HprofObject record = graph_.record(array);
+  const auto bytes = file.bytes(record.body, record.end - record.body);
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte each) { return each == std::byte{0}; });
+}
+
 std::string ObjectFields::text(std::uint32_t string, std::size_t most) const {
   const std::uint32_t value = reference(string, "value");
   if (value == kNoObject || !is_array(value)) return "";
@@ -80,7 +89,7 @@ std::string ObjectFields::text(std::uint32_t string, std::size_t most) const {
   const HprofObject record = graph_.record(value);
   if (record.kind != HprofSub::kPrimitiveArrayDump) return "";
   const std::uint64_t count = is_utf16 && record.type != kChar ? record.count / 2 : record.count;
-  if (graph_.file().is_redacted()) return kRedacted;
+  if (is_hidden(value)) return kRedacted;
   return characters(value, is_utf16, most) + (count > most ? "..." : "");
 }
 
@@ -88,7 +97,7 @@ std::string ObjectFields::characters(std::uint32_t array, bool is_utf16, std::si
   const HprofObject record = graph_.record(array);
   if (record.kind != HprofSub::kPrimitiveArrayDump) return "";
   const HprofFile& file = graph_.file();
-  if (file.is_redacted()) return kRedacted;
+  if (is_hidden(array)) return kRedacted;
   const bool is_chars = record.type == kChar;
   const std::uint64_t count = is_utf16 && !is_chars ? record.count / 2 : record.count;
   const auto unit = [&](std::uint64_t i) -> std::uint64_t {

@@ -59,7 +59,10 @@ class ObjectFields {
   std::uint64_t length(std::uint32_t array) const;  // 0 if it is not an array
   // Of an array of references.
   std::uint32_t element(std::uint32_t array, std::uint64_t i) const;
-  // The first characters of a java.lang.String; "" for other objects. Of a redacted dump kRedacted.
+  // Whether the elements of an array of primitives are not in the dump, because it is redacted. Where some contents
+  // were kept, an array with only zeros counts as not kept.
+  bool is_hidden(std::uint32_t array) const;
+  // The first characters of a java.lang.String; "" for other objects. kRedacted if they are hidden.
   std::string text(std::uint32_t string, std::size_t most) const;
   // The first characters of a char[], or of a byte[] in one of the two codings of String.
   std::string characters(std::uint32_t array, bool is_utf16, std::size_t most) const;

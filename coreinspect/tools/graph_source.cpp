@@ -37,26 +37,29 @@ Result<> check_room(const HeapAccess& access) {
 
 }  // namespace
 
-Result<DumpedGraph> graph_of(Inspection& inspection, const ViewOptions& options) {
+Result<DumpInMemory> dump_in_memory(Inspection& inspection, const ViewOptions& options) {
   UniqueFd memory(::memfd_create("jtrace-heap", MFD_CLOEXEC));
   if (!memory) return fail(system_error("cannot get memory for the heap"));
-  DumpedGraph made;
-  {
-    JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, true));
-    JTRACE_RETURN_IF_ERROR(check_room(*access));
-    trace::FdSink sink(memory.get(), "memory");
-    JTRACE_ASSIGN_OR_RETURN(auto dump, dump_heap(*access, sink, realtime_ns() / 1'000'000, threads_of(options.heap),
-                                                 options.heap.progress, is_redacted(inspection.target())));
-    JTRACE_RETURN_IF_ERROR(sink.finish());
-    append_walk_members(made.members, *access, dump.totals, 0);
-    made.missing = access->missing();
-    for (const std::string& line : walk_faults(dump.totals)) made.missing.push_back(line);
-    made.missing.insert(made.missing.end(), dump.missing.begin(), dump.missing.end());
-    if (access->runs()) made.missing.push_back("read while the JVM ran: references may lead to objects that had moved");
-  }
+  JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, true));
+  JTRACE_RETURN_IF_ERROR(check_room(*access));
+  trace::FdSink sink(memory.get(), "memory");
+  JTRACE_ASSIGN_OR_RETURN(auto dump, dump_heap(*access, sink, realtime_ns() / 1'000'000, threads_of(options.heap),
+                                               options.heap.progress, is_redacted(inspection.target())));
+  JTRACE_RETURN_IF_ERROR(sink.finish());
+  std::vector<std::string> missing = access->missing();
+  for (const std::string& line : walk_faults(dump.totals)) missing.push_back(line);
+  missing.insert(missing.end(), dump.missing.begin(), dump.missing.end());
+  if (access->runs()) missing.push_back("read while the JVM ran: references may lead to objects that had moved");
+  std::string members;
+  append_walk_members(members, *access, dump.totals, 0);
   JTRACE_ASSIGN_OR_RETURN(HprofFile file, HprofFile::open(std::move(memory), "the heap"));
-  JTRACE_ASSIGN_OR_RETURN(made.graph, ObjectGraph::build(std::move(file), shape_of(inspection)));
-  return made;
+  return DumpInMemory{std::move(file), std::move(dump), std::move(missing), std::move(members)};
+}
+
+Result<DumpedGraph> graph_of(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(DumpInMemory made, dump_in_memory(inspection, options));
+  JTRACE_ASSIGN_OR_RETURN(auto graph, ObjectGraph::build(std::move(made.file), shape_of(inspection)));
+  return DumpedGraph{std::move(graph), std::move(made.missing), std::move(made.members)};
 }
 
 namespace {

@@ -44,7 +44,7 @@ std::string GraphValues::value_of(std::uint64_t bits, std::uint8_t type, int dep
 
 std::string GraphValues::named(std::string_view name, std::uint64_t key, std::uint64_t bits, std::uint8_t type,
                                int depth, bool* masked) {
-  const bool secret = !mask_.shows() && !redacted_ && type == kReference && is_text(bits) &&
+  const bool secret = !mask_.shows() && (!redacted_ || !kept_.empty()) && type == kReference && is_text(bits) &&
                       (names_secret_field(name) || is_secret_key(key));
   if (masked != nullptr) *masked = secret;
   return secret ? mask_.value_of(true, "") : value_of(bits, type, depth);
@@ -54,7 +54,7 @@ std::string GraphValues::array(std::uint32_t object, int depth) {
   const HprofObject record = graph_.record(object);
   const bool of_references = record.kind == HprofSub::kObjectArrayDump;
   const std::uint32_t size = graph_.file().field_size(of_references ? kReference : record.type);
-  if (redacted_ && !of_references) return record.count == 0 ? "[]" : kRedacted;
+  if (redacted_ && !of_references && fields_.is_hidden(object)) return record.count == 0 ? "[]" : kRedacted;
   if (record.type == kCharType && !of_references)
     return quoted(fields_.characters(object, true, kMaxText)) + (record.count > kMaxText ? "..." : "");
   std::string list;
@@ -106,8 +106,10 @@ std::string GraphValues::contents(std::uint32_t object, int depth) {
   if (graph_.is_class(object)) return "";
   const std::uint64_t address = graph_.address(object);
   const std::string& type = graph_.classes()[graph_.class_of(object)].name;
-  if (type == "java.lang.String" && redacted_) return kRedacted;
-  if (type == "java.lang.String") return quoted(fields_.text(object, kMaxText));
+  if (type == "java.lang.String") {
+    const std::string text = fields_.text(object, kMaxText);
+    return redacted_ && text == kRedacted ? text : quoted(text);
+  }
   const std::uint32_t super = graph_.superclass(graph_.class_of(object));
   if (fields_.is_a(graph_.class_of(object), "java.lang.Enum"))
     return printable(fields_.text(
@@ -162,7 +164,8 @@ std::vector<GraphField> GraphValues::fields(std::uint32_t object, int depth) {
                               : field.name == "v0" ? objects_.reference(address, "k0")
                                                    : 0;
     bool masked = false;
-    const bool unknown = redacted_ && each.type != kReference && !stays_redacted(field.declared_by, field.name);
+    const bool unknown = redacted_ && each.type != kReference && !stays_redacted(field.declared_by, field.name) &&
+                         !kept_.keeps(field.declared_by, field.name);
     field.value = unknown ? kRedacted : named(field.name, key, bits, each.type, depth + 1, &masked);
     field.refers = each.type == kReference;
     field.reference = field.refers && !masked ? bits : 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coreinspect/graph/graph_objects.h"
+#include "coreinspect/hprof/redaction.h"
 #include "coreinspect/tools/secrets.h"
 
 namespace jtrace::coreinspect {
@@ -27,7 +28,8 @@ class GraphValues {
         objects_(graph),
         contents_(objects_),
         mask_(show_secrets),
-        redacted_(graph.file().is_redacted()) {}
+        redacted_(graph.file().is_redacted()),
+        kept_(KeptFields::of_text(graph.file().kept_fields())) {}
 
   // Of the object at this address: "null", "\"text\"", "java.util.ArrayList @0x1000 (2) [1, 2]", "Shop @0x2000".
   std::string text(std::uint64_t address) { return text(address, 0); }
@@ -58,6 +60,7 @@ class GraphValues {
   JavaContents contents_;
   SecretMask mask_;
   const bool redacted_;  // the dump: what it has no more is shown as kRedacted
+  const KeptFields kept_;
 };
 
 }  // namespace jtrace::coreinspect

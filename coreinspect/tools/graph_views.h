@@ -6,6 +6,7 @@
 
 #include "coreinspect/graph/heap_tree.h"
 #include "coreinspect/graph/object_graph.h"
+#include "coreinspect/hprof/heap_dumper.h"
 #include "coreinspect/tools/views.h"
 
 namespace jtrace::coreinspect {
@@ -30,7 +31,16 @@ Result<ViewResult> graph_value_search(const ObjectGraph& graph, const ViewOption
 Result<ViewResult> graph_page(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_waste(const ObjectGraph& graph, const ViewOptions& options);
 
-// The graph of a live JVM's or a core's heap, by way of a dump that has no file.
+// The heap of a live JVM or a core as a dump that has no file.
+struct DumpInMemory {
+  HprofFile file;
+  HeapDumpResult dump;
+  std::vector<std::string> missing;  // all that is
+  std::string members;               // "heap": the figures of the walk, for JSON
+};
+Result<DumpInMemory> dump_in_memory(Inspection& inspection, const ViewOptions& options);
+
+// Its graph.
 struct DumpedGraph {
   std::unique_ptr<ObjectGraph> graph;
   std::vector<std::string> missing;  // of the dump

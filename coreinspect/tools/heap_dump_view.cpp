@@ -1,7 +1,10 @@
 // The view heapdump: the hprof file goes to the sink of the options, and a summary is the view's output.
 #include "base/clock.h"
 #include "coreinspect/hprof/heap_dumper.h"
+#include "coreinspect/tools/core_redaction.h"
+#include "coreinspect/tools/graph_views.h"
 #include "coreinspect/tools/heap_views.h"
+#include "coreinspect/tools/hprof_redactor.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -27,11 +30,27 @@ void append_counts(const HeapDumpCounts& counts, const ViewOptions& options, std
   }
 }
 
+// Where contents of some fields stay, which arrays are theirs is known only when all objects are: the dump is made in
+// memory first.
+Result<ViewResult> dump_with_kept(Inspection& inspection, const ViewOptions& options) {
+  if (is_redacted(inspection.target()))
+    return fail(ErrorCategory::kUsage, "the core is redacted: it has no contents to keep");
+  JTRACE_ASSIGN_OR_RETURN(const KeptFields kept, KeptFields::of(options.heap.keep));
+  JTRACE_ASSIGN_OR_RETURN(DumpInMemory made, dump_in_memory(inspection, options));
+  JTRACE_ASSIGN_OR_RETURN(const auto counts, redact_dump(made.file, *options.heap.dump, options.heap.progress, kept));
+  ViewResult result{.missing = std::move(made.missing), .members = std::move(made.members)};
+  result.missing.insert(result.missing.end(), counts.missing.begin(), counts.missing.end());
+  append_counts(made.dump.counts, options, result.out);
+  result.members += ",\"redacted\":true,\"keptBytes\":" + std::to_string(counts.kept);
+  return result;
+}
+
 }  // namespace
 
 Result<ViewResult> view_heapdump(Inspection& inspection, const ViewOptions& options) {
   if (!options.heap.dump)
     return fail(ErrorCategory::kUsage, "a heap dump needs a file", "-o FILE.hprof, FILE.hprof.gz, or - for a pipe");
+  if (!options.heap.keep.empty()) return dump_with_kept(inspection, options);
   JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, true));
   JTRACE_ASSIGN_OR_RETURN(auto dump, dump_heap(*access, *options.heap.dump, realtime_ns() / 1'000'000,
                                                threads_of(options.heap), options.heap.progress, options.heap.redact));

@@ -19,13 +19,14 @@ struct HeapOptions {
   std::string filter = {};      // part of a class name, or a pattern with * and ?; "" all
   std::size_t top = 0;          // rows; 0 all
   bool by_loader = false;
-  std::string by = {};  // retained: "class" (also ""), "package", "loader", "thread"; diff: also "path"
-  bool by_class = false;                  // dominators: the objects of a class merged
-  bool reachable = false;                 // histogram: without what a collection would free
-  bool redact = false;                    // heapdump: without contents
-  bool subclasses = false;                // instances, refs: of the subclasses too
-  int depth = 0;                          // object: how far references are followed
-  bool in_events = false;                 // events: class totals too
+  std::string by = {};                 // retained: "class" (also ""), "package", "loader", "thread"; diff: also "path"
+  bool by_class = false;               // dominators: the objects of a class merged
+  bool reachable = false;              // histogram: without what a collection would free
+  std::vector<std::string> keep = {};  // with redact: fields that keep their contents (redaction.h)
+  bool redact = false;                 // heapdump: without contents
+  bool subclasses = false;             // instances, refs: of the subclasses too
+  int depth = 0;                       // object: how far references are followed
+  bool in_events = false;              // events: class totals too
   std::vector<std::string> objects = {};  // events: these, by address
   unsigned threads = 0;                   // 0: chosen by the size of the work
   // Called from time to time with the progress; false ends the work.

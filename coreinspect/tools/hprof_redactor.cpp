@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "coreinspect/hprof/redaction.h"
+#include "coreinspect/tools/kept_contents.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -20,11 +21,12 @@ constexpr std::uint8_t kPlainTags[] = {0x03, 0x06, 0x07, 0x0a, 0x0b, 0x0d, 0x0e}
 class Redactor {
  public:
   Redactor(const HprofFile& file, trace::ByteSink& sink,
-           const std::function<bool(std::uint64_t, std::uint64_t)>& progress)
-      : file_(file), sink_(sink), progress_(progress) {}
+           const std::function<bool(std::uint64_t, std::uint64_t)>& progress, const KeptFields& kept)
+      : file_(file), sink_(sink), progress_(progress), kept_(kept) {}
 
   Result<RedactionCounts> run() {
     make_plans();
+    JTRACE_ASSIGN_OR_RETURN(kept_arrays_, find_kept_arrays(file_, kept_));
     find_names();
     write_head();
     auto segment = file_.segments().begin();
@@ -68,12 +70,15 @@ class Redactor {
       const std::string name = file_.class_name(id);
       for (const HprofField& field : found->second->fields) {
         const std::uint32_t size = file_.field_size(field.type);
-        if (field.type != kReference && !stays_redacted(name, file_.text(field.name))) add_zeros(plan, size);
+        if (field.type != kReference && !stays(name, file_.text(field.name))) add_zeros(plan, size);
         plan.size += size;
       }
       id = found->second->super;
     }
     return plan;
+  }
+  bool stays(const std::string& class_name, const std::string& field) const {
+    return stays_redacted(class_name, field) || kept_.keeps(class_name, field);
   }
   static void add_zeros(Plan& plan, std::uint64_t size) {
     if (!plan.zeros.empty() && plan.zeros.back().offset + plan.zeros.back().size == plan.size)
@@ -100,13 +105,13 @@ class Redactor {
 
   void write_head() {
     copy(0, file_.head_size());
-    if (file_.is_redacted()) return;
+    const std::string mark = std::string(kRedactedMark) + (kept_.empty() ? "" : std::string(kKeptMark) + kept_.text());
     const std::uint32_t id = file_.id_size();
     number(static_cast<std::uint8_t>(HprofTag::kUtf8), 1);
     number(0, 4);
-    number(id + kRedactedMark.size(), 4);
+    number(id + mark.size(), 4);
     number(~std::uint64_t{0}, id);  // an id that no other text has
-    text(kRedactedMark);
+    text(mark);
   }
 
   void write_record(const HprofRecord& record) {
@@ -126,8 +131,9 @@ class Redactor {
   void write_text(const HprofRecord& record) {
     const std::uint64_t start = record.body + file_.id_size();
     if (start > record.end) return;
-    const bool is_mark = file_.is_redacted() && file_.text(file_.id(record.body)) == kRedactedMark;
-    if (is_mark || names_.contains(file_.id(record.body))) return copy(record.place, record.end);
+    // The mark of an earlier redaction: the new one is in the head.
+    if (file_.is_redacted() && file_.text(file_.id(record.body)).starts_with(kRedactedMark)) return;
+    if (names_.contains(file_.id(record.body))) return copy(record.place, record.end);
     copy(record.place, start);
     text(std::string(record.end - start, kBlank));
     ++counts_.blanked;
@@ -152,8 +158,10 @@ class Redactor {
     if (kind == HprofSub::kInstanceDump) return write_instance(file_.object_at(place), place);
     if (kind == HprofSub::kPrimitiveArrayDump) {
       const HprofObject array = file_.object_at(place);
-      copy(place, array.body);
-      zeros(array.end - array.body);
+      const bool is_kept = kept_arrays_.contains(array.id);
+      copy(place, is_kept ? array.end : array.body);
+      if (is_kept) counts_.kept += array.end - array.body;
+      else zeros(array.end - array.body);
     } else {
       copy(place, end);
     }
@@ -197,7 +205,7 @@ class Redactor {
     for (at += 2; count > 0; --count) {
       const std::uint64_t field = file_.id(at);
       at += id + 1;
-      value(static_cast<std::uint8_t>(file_.number(at - 1, 1)), stays_redacted(name, file_.text(field)));
+      value(static_cast<std::uint8_t>(file_.number(at - 1, 1)), stays(name, file_.text(field)));
     }
     copy(written, end);
   }
@@ -234,6 +242,8 @@ class Redactor {
   const HprofFile& file_;
   trace::ByteSink& sink_;
   const std::function<bool(std::uint64_t, std::uint64_t)>& progress_;
+  const KeptFields& kept_;
+  std::unordered_set<std::uint64_t> kept_arrays_;
   std::unordered_map<std::uint64_t, const HprofClass*> classes_;
   std::unordered_map<std::uint64_t, Plan> plans_;
   std::unordered_set<std::uint64_t> names_;
@@ -245,8 +255,12 @@ class Redactor {
 }  // namespace
 
 Result<RedactionCounts> redact_dump(const HprofFile& file, trace::ByteSink& sink,
-                                    const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress) {
-  return Redactor(file, sink, progress).run();
+                                    const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress,
+                                    const KeptFields& kept) {
+  if (!kept.empty() && file.is_redacted() && !KeptFields::of_text(file.kept_fields()).has_all_of(kept))
+    return fail(ErrorCategory::kUsage, "the heap dump is redacted already: it has contents of " +
+                                           (file.kept_fields().empty() ? "no field" : file.kept_fields()));
+  return Redactor(file, sink, progress, kept).run();
 }
 
 }  // namespace jtrace::coreinspect

@@ -5,12 +5,13 @@
 // What is not understood is left out rather than copied: records of unknown kinds, and what of a damaged segment could
 // not be read; instances whose class is not in the dump are zeros. `missing` has a line for each. Ownership: borrows
 // file and sink, which it does not finish. Threads: one. Errors: those of the sink; kRefused if `progress` returns
-// false.
+// false; kNotFound if no field is one of `kept`; kUsage if the dump was redacted without it.
 #pragma once
 
 #include <functional>
 
 #include "coreinspect/graph/hprof_file.h"
+#include "coreinspect/hprof/redaction.h"
 #include "trace/byte_sink.h"
 
 namespace jtrace::coreinspect {
@@ -19,10 +20,12 @@ struct RedactionCounts {
   std::uint64_t objects = 0;
   std::uint64_t zeroed = 0;   // bytes of contents
   std::uint64_t blanked = 0;  // texts
+  std::uint64_t kept = 0;     // bytes of arrays that fields of the user's choice hold
   std::vector<std::string> missing;
 };
 
 Result<RedactionCounts> redact_dump(const HprofFile& file, trace::ByteSink& sink,
-                                    const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress);
+                                    const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress,
+                                    const KeptFields& kept = {});
 
 }  // namespace jtrace::coreinspect

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "coreinspect/graph/holder_fields.h"
 #include "coreinspect/graph/object_fields.h"
+#include "coreinspect/hprof/redaction.h"
 #include "coreinspect/tools/graph_text.h"
 #include "coreinspect/tools/graph_views.h"
 #include "coreinspect/tools/secrets.h"
@@ -23,11 +24,13 @@ struct Text {
 
 std::map<std::string, Text> find_texts(const ObjectGraph& graph, const std::string& pattern, HolderFields& holders) {
   const ObjectFields fields(graph);
+  const bool redacted = graph.file().is_redacted();
   std::map<std::string, Text> texts;
   for (std::uint32_t i = 0; i < graph.size(); ++i) {
     if (graph.is_class(i) || graph.strength(i) == Strength::kGarbage) continue;
     if (graph.classes()[graph.class_of(i)].name != "java.lang.String") continue;
     std::string text = fields.text(i, kLongest);
+    if (redacted && text == kRedacted) continue;
     if (!is_chosen(pattern, text)) continue;
     const std::uint32_t value = fields.reference(i, "value");
     Text& found = texts[std::move(text)];
@@ -58,9 +61,13 @@ std::string cut(const std::string& text) {
 }  // namespace
 
 Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& options) {
-  if (graph.file().is_redacted())
+  const HprofFile& file = graph.file();
+  if (file.is_redacted() && file.kept_fields().empty())
     return fail(ErrorCategory::kRefused, "the heap dump is redacted: its strings have no text");
   ViewResult result{.missing = graph.missing()};
+  if (file.is_redacted())
+    result.missing.push_back("strings that only other fields than these hold: the heap dump is redacted but for " +
+                             printable(file.kept_fields()));
   const ShortestPaths paths(graph);
   HolderFields holders(graph, paths);
   const auto texts = find_texts(graph, options.arguments.front(), holders);

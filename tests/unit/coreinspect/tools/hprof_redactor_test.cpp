@@ -25,10 +25,10 @@ struct Redacted {
   std::string dump;
   RedactionCounts counts;
 };
-Redacted redact(const std::string& dump) {
+Redacted redact(const std::string& dump, const std::vector<std::string>& keep = {}) {
   trace::MemorySink sink;
   Redacted made;
-  made.counts = test::must(redact_dump(file_of(dump), sink, {}));
+  made.counts = test::must(redact_dump(file_of(dump), sink, {}, test::must(KeptFields::of(keep))));
   (void)sink.flush();
   made.dump = std::string(sink.text());
   return made;
@@ -85,6 +85,46 @@ TEST(HprofRedactor, KeepsSizesReferencesAndSomeFields) {
 TEST(HprofRedactor, ChangesNothingTheSecondTime) {
   const std::string once = redact(small_dump()).dump;
   EXPECT_EQ(redact(once).dump, once);
+}
+
+TEST(HprofRedactor, KeepsTheContentsOfChosenFields) {
+  const Redacted after = redact(small_dump(), {"App.other", "A*#numb?r"});
+  EXPECT_THAT(after.dump, HasSubstr("a secret of the heap"));
+  EXPECT_THAT(after.dump, HasSubstr("ABCD"));
+  EXPECT_EQ(after.counts.kept, 20u);
+  EXPECT_EQ(after.counts.zeroed, 4u) << "modCount, which ArrayList declares";
+  EXPECT_EQ(file_of(after.dump).kept_fields(), "App.other, A*.numb?r");
+  EXPECT_EQ(redact(after.dump, {"App.other", "A*#numb?r"}).dump, after.dump) << "once more changes nothing";
+  EXPECT_EQ(redact(after.dump).dump, redact(small_dump()).dump) << "and nothing is kept unless it is wanted again";
+}
+
+TEST(HprofRedactor, KeepsStringsAndElementsOfArrays) {
+  HprofBuilder builder;
+  add_classes(builder);
+  builder.add_class(0x1500, "java/lang/String", kObject, {"value"});
+  builder.add_class(0x1600, "Shop", kObject, {"names", "secrets"});
+  builder.add_instance(0x5000, 0x1600, {0x5100, 0x5200});
+  for (const std::uint64_t array : {0x5100u, 0x5200u}) {
+    builder.add_array(array, kArray, {array + 0x10, 0});
+    builder.add_instance(array + 0x10, 0x1500, {array + 0x20});
+    builder.add_text(array + 0x20, array == 0x5100 ? "Köln" : "hidden");
+  }
+  const std::string dump = builder.dump();
+  const Redacted after = redact(dump, {"Shop.names"});
+  EXPECT_THAT(after.dump, HasSubstr("Köln"));
+  EXPECT_THAT(after.dump, Not(HasSubstr("hidden")));
+  EXPECT_THAT(redact(dump, {"java.lang.String.value"}).dump, HasSubstr("hidden")) << "all strings";
+}
+
+TEST(HprofRedactor, RefusesToKeepWhatIsNot) {
+  const auto refused = [](const std::string& dump, const std::string& keep) {
+    trace::MemorySink sink;
+    const auto done = redact_dump(file_of(dump), sink, {}, test::must(KeptFields::of({keep})));
+    return done ? "" : done.error().text;
+  };
+  EXPECT_THAT(refused(small_dump(), "App.othre"), HasSubstr("no field is called App.othre"));
+  EXPECT_THAT(refused(redact(small_dump()).dump, "App.other"), HasSubstr("is redacted already"));
+  for (const char* bad : {"App", "App.", ".other", "", "A.b, C.d"}) EXPECT_FALSE(KeptFields::of({bad})) << bad;
 }
 
 TEST(HprofRedactor, ZerosStaticFieldsAndConstants) {
