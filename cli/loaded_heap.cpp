@@ -1,6 +1,7 @@
 #include "cli/loaded_heap.h"
 
 #include "cli/heap_dump_file.h"
+#include "cli/heap_values.h"
 #include "cli/view_run.h"
 #include "coreinspect/tools/graph_views.h"
 
@@ -14,6 +15,7 @@ Result<LoadedHeap> of_dump(const std::string& path) {
   if (cut) heap.missing.push_back("the compressed file ends too early, or its end is spoilt");
   JsonWriter json(heap.target);
   write_dump_target(json, path, *heap.graph);
+  heap.identity = identity_of_dump(*heap.graph);
   return heap;
 }
 
@@ -22,8 +24,10 @@ Result<LoadedHeap> of_jvm(const InspectArguments& arguments) {
   coreinspect::ViewOptions options = arguments.options;
   options.max_stop = arguments.max_stop;
   JTRACE_ASSIGN_OR_RETURN(auto made, coreinspect::graph_of(*inspection, options));
-  LoadedHeap heap{
-      .graph = std::move(made.graph), .missing = std::move(made.missing), .members = std::move(made.members)};
+  LoadedHeap heap{.graph = std::move(made.graph),
+                  .missing = std::move(made.missing),
+                  .members = std::move(made.members),
+                  .identity = identity_of(*inspection, arguments.options.show_secrets)};
   const auto lines = inspection->missing();
   heap.missing.insert(heap.missing.end(), lines.begin(), lines.end());
   JsonWriter json(heap.target);

@@ -15,6 +15,7 @@ struct LoadedHeap {
   std::string target;                // as JSON
   std::vector<std::string> missing;  // what the graph itself does not say
   std::string members;               // further members of each answer, as JSON
+  coreinspect::SnapshotIdentity identity;
 };
 
 // Of the target of the arguments; a live JVM is stopped as they say. Errors: those of the dump and of the graph.

@@ -12,6 +12,7 @@
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
 #include "cli/heap_page.h"
+#include "cli/heap_values.h"
 #include "cli/loaded_heap.h"
 #include "cli/overwriting.h"
 #include "cli/redacted_dump.h"
@@ -112,7 +113,10 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
     if (std::find(result.missing.begin(), result.missing.end(), line) == result.missing.end())
       result.missing.push_back(line);
   std::string out;
-  if (options.json) {
+  if (arguments.format == "xml") {
+    JTRACE_ASSIGN_OR_RETURN(out, heap_values(view_document(inspection, view, result), view, result.missing,
+                                             identity_of(inspection, options.show_secrets)));
+  } else if (options.json) {
     JTRACE_ASSIGN_OR_RETURN(out, formatted(view_document(inspection, view, result), arguments.format,
                                            view.writes_dump ? "-" : arguments.output));
   } else if (view.is_page) {
@@ -139,13 +143,19 @@ Result<std::vector<std::string>> answer_of(const LoadedHeap& heap, const Inspect
                                            const coreinspect::View& view) {
   coreinspect::ViewOptions options = arguments.options;
   choose_form(arguments.format, options);
+  const bool as_values = arguments.format == "xml";
+  options.json = options.json || as_values;
   JTRACE_ASSIGN_OR_RETURN(auto result, view.of_graph(*heap.graph, options));
   result.missing.insert(result.missing.begin(), heap.missing.begin(), heap.missing.end());
   if (!heap.members.empty()) result.members += (result.members.empty() ? "" : ",") + heap.members;
   std::string out = options.json   ? envelope(std::string(view.name), heap.target, result)
                     : view.is_page ? heap_page(arguments.target, result)
                                    : std::move(result.out);
-  JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), arguments.format, arguments.output));
+  if (as_values) {
+    JTRACE_ASSIGN_OR_RETURN(out, heap_values(out, view, result.missing, heap.identity));
+  } else {
+    JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), arguments.format, arguments.output));
+  }
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
@@ -153,12 +163,19 @@ Result<std::vector<std::string>> answer_of(const LoadedHeap& heap, const Inspect
   return std::move(result.missing);
 }
 
+// Of a graph only these views are events.
+Result<> check_values(const coreinspect::View& view) {
+  if (is_made_of_values(view, {.heap = {.reachable = true}})) return {};
+  return fail(ErrorCategory::kUsage,
+              "the view " + std::string(view.name) + " has no elements of trace.dtd: it has no --format xml",
+              "of a heap dump histogram, retained, dominators, leaks and waste have");
+}
+
 Result<std::vector<std::string>> write_graph_view(const InspectArguments& arguments, const coreinspect::View& view) {
   if (view.writes_dump) return write_redacted_dump(arguments);
   if (!view.of_graph)
     return fail(ErrorCategory::kUsage, "a heap dump has no " + std::string(view.name), "it has " + views_of_dumps());
-  if (arguments.format == "xml")
-    return fail(ErrorCategory::kUsage, "a view of a heap dump has no elements of trace.dtd: it has no --format xml");
+  if (arguments.format == "xml") JTRACE_RETURN_IF_ERROR(check_values(view));
   JTRACE_ASSIGN_OR_RETURN(const LoadedHeap heap, load_heap(arguments));
   return answer_of(heap, arguments, view);
 }
@@ -188,8 +205,7 @@ ExitStatus run_view_of(const LoadedHeap& heap, const InspectArguments& arguments
   const std::string what = std::string(view.name) + " of " + arguments.target;
   if (const Result<> good = check_format(arguments, view); !good) return report(good.error());
   if (arguments.format == "xml")
-    return report(
-        Error{ErrorCategory::kUsage, "a view of a heap has no elements of trace.dtd: it has no --format xml"});
+    if (const Result<> good = check_values(view); !good) return report(good.error());
   if (const Result<> good = refuse_overwriting(arguments.output, {arguments.target}); !good)
     return report(good.error());
   return finish(answer_of(heap, arguments, view), what);
@@ -215,8 +231,11 @@ ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& 
   choose_form(arguments.format, options);
   options.max_stop = arguments.max_stop;
   options.heap.redact = options.heap.redact || coreinspect::is_redacted((*inspection)->target());
-  const auto missing = arguments.format == "xml" || !view.run ? write_events(**inspection, arguments, view, options)
-                                                              : write_view(**inspection, arguments, view, options);
+  const bool as_values = arguments.format == "xml" && is_made_of_values(view, options);
+  options.json = options.json || as_values;
+  const auto missing = (arguments.format == "xml" && !as_values) || !view.run
+                           ? write_events(**inspection, arguments, view, options)
+                           : write_view(**inspection, arguments, view, options);
   if (missing)
     for (const std::string& line : (*inspection)->vm().warnings()) log_info(line);
   return finish(missing, what);

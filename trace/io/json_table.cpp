@@ -125,6 +125,25 @@ Result<std::string> csv_of_json(std::string_view document) {
   return out;
 }
 
+Result<std::vector<std::vector<JsonField>>> rows_of_json(std::string_view document) {
+  JTRACE_ASSIGN_OR_RETURN(const Database db, open(document));
+  std::vector<std::vector<JsonField>> rows;
+  std::string last;
+  JTRACE_RETURN_IF_ERROR(run(db.get(),
+                             "SELECT one.key, field.key, field.value, field.type FROM json_each(?1, '$.data') AS one, "
+                             "json_each(one.value) AS field ORDER BY one.id, field.id",
+                             document, [&](sqlite3_stmt* row) {
+                               if (std::string number(column_text(row, 0)); rows.empty() || number != last) {
+                                 rows.emplace_back();
+                                 last = std::move(number);
+                               }
+                               rows.back().push_back({.key = std::string(column_text(row, 1)),
+                                                      .value = std::string(column_text(row, 2)),
+                                                      .is_text = column_text(row, 3) == "text"});
+                             }));
+  return rows;
+}
+
 Result<std::string> database_of_json(std::string_view document) {
   JTRACE_ASSIGN_OR_RETURN(const Database db, open(document));
   JTRACE_ASSIGN_OR_RETURN(const auto keys, keys_of_rows(db.get(), document));

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -17,5 +18,13 @@ Result<std::string> csv_of_json(std::string_view document);
 // The bytes of an SQLite database: the rows in a table with the name of the view (member "view"), and all that stands
 // beside "data" in the table `about` (name, value), names as `target.pid`.
 Result<std::string> database_of_json(std::string_view document);
+
+// A member of a row. What is an array or an object stays JSON.
+struct JsonField {
+  std::string key, value;
+  bool is_text = false;
+};
+// The members of each row, in their order.
+Result<std::vector<std::vector<JsonField>>> rows_of_json(std::string_view document);
 
 }  // namespace jtrace::trace::io

@@ -1,0 +1,104 @@
+#include "cli/heap_values.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/uuid.h"
+#include "coreinspect/tools/graph_views.h"
+#include "trace/byte_sink.h"
+#include "trace/io/json_table.h"
+#include "trace/option_keys.h"
+#include "trace/xml_writer.h"
+
+namespace jtrace::cli {
+namespace {
+
+constexpr std::array kPrimitives = std::to_array<std::pair<std::string_view, char>>({{"boolean", 'Z'},
+                                                                                       {"byte", 'B'},
+                                                                                       {"char", 'C'},
+                                                                                       {"short", 'S'},
+                                                                                       {"int", 'I'},
+                                                                                       {"long", 'J'},
+                                                                                       {"float", 'F'},
+                                                                                       {"double", 'D'}});
+
+// "java.lang.String[]": "[Ljava/lang/String;".
+std::string internal_form(std::string name) {
+  std::string arrays;
+  for (; name.ends_with("[]"); arrays += '[') name.resize(name.size() - 2);
+  const auto primitive =
+      std::find_if(kPrimitives.begin(), kPrimitives.end(), [&](const auto& each) { return each.first == name; });
+  if (!arrays.empty() && primitive != kPrimitives.end()) return arrays + primitive->second;
+  std::replace(name.begin(), name.end(), '.', '/');
+  return arrays.empty() ? name : arrays + "L" + name + ";";
+}
+
+// A text with anything but plain characters in it is quoted as in JSON.
+std::string plain(const trace::io::JsonField& field) {
+  if (!field.is_text || field.value.find_first_of(" \"=\t\n") == std::string::npos) return field.value;
+  std::string quoted;
+  JsonWriter(quoted).value(field.value);
+  return quoted;
+}
+
+trace::Value value_of(const coreinspect::View& view, const std::vector<trace::io::JsonField>& row) {
+  const auto has = [&](std::string_view key) {
+    return std::any_of(row.begin(), row.end(), [&](const auto& field) { return field.key == key; });
+  };
+  const std::string_view amount = has("retained") ? "retained" : "bytes";
+  trace::Value value{.objIdRef = trace::ObjectId::none(), .type = "LONG"};
+  std::string name, bytes = "0", format(view.name);
+  for (const auto& field : row) {
+    if (&field == &row.front()) name = field.key == "class" ? internal_form(field.value) : field.value;
+    else if (field.key == amount) bytes = field.value;
+    else format += " " + field.key + "=" + plain(field);
+  }
+  value.name = std::move(name);
+  value.value = std::move(bytes);
+  value.serializationFormat = std::move(format);
+  return value;
+}
+
+}  // namespace
+
+bool is_made_of_values(const coreinspect::View& view, const coreinspect::ViewOptions& options) {
+  using namespace coreinspect;
+  if (view.of_graph == graph_histogram) return options.heap.reachable || view.parts == nullptr;
+  return view.of_graph == graph_retained || view.of_graph == graph_dominators || view.of_graph == graph_leaks ||
+         view.of_graph == graph_waste;
+}
+
+Result<std::string> heap_values(const std::string& document, const coreinspect::View& view,
+                                const std::vector<std::string>& missing, coreinspect::SnapshotIdentity identity) {
+  JTRACE_ASSIGN_OR_RETURN(const auto rows, trace::io::rows_of_json(document));
+  identity.agent_parameters = view.name;
+  trace::MemorySink bytes;
+  trace::XmlWriter xml(bytes, {.single_trace = true});
+  trace::TraceDocument events(xml, true, false);
+  JTRACE_RETURN_IF_ERROR(events.begin(identity, identity.time));
+  JTRACE_RETURN_IF_ERROR(events.begin_trace(identity.time));
+  JTRACE_RETURN_IF_ERROR(events.write_option(trace::kKindKey, trace::kSnapshotKind));
+  for (const auto& row : rows)
+    if (!row.empty()) JTRACE_RETURN_IF_ERROR(events.events().emit(value_of(view, row)));
+  for (const std::string& line : missing)
+    JTRACE_RETURN_IF_ERROR(events.write_option(trace::kUnavailableKey, line));
+  JTRACE_RETURN_IF_ERROR(events.end_trace(identity.time));
+  JTRACE_RETURN_IF_ERROR(events.end(identity.time));
+  JTRACE_RETURN_IF_ERROR(xml.finish());
+  return std::string(bytes.text());
+}
+
+coreinspect::SnapshotIdentity identity_of_dump(const coreinspect::ObjectGraph& graph) {
+  const coreinspect::HprofFile& file = graph.file();
+  const std::string source = "heap dump:" + std::to_string(file.millis()) + ":" + std::to_string(file.size());
+  coreinspect::SnapshotIdentity identity;
+  identity.node_id = name_based_uuid("node:" + source);
+  identity.process_id = name_based_uuid("process:" + source);
+  identity.agent_id = random_uuid();
+  identity.agent_name = "jtrace inspect";
+  identity.agent_version = JTRACE_VERSION;
+  identity.time = file.millis() * 1'000'000;
+  return identity;
+}
+
+}  // namespace jtrace::cli
