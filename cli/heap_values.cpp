@@ -14,13 +14,13 @@ namespace jtrace::cli {
 namespace {
 
 constexpr std::array kPrimitives = std::to_array<std::pair<std::string_view, char>>({{"boolean", 'Z'},
-                                                                                       {"byte", 'B'},
-                                                                                       {"char", 'C'},
-                                                                                       {"short", 'S'},
-                                                                                       {"int", 'I'},
-                                                                                       {"long", 'J'},
-                                                                                       {"float", 'F'},
-                                                                                       {"double", 'D'}});
+                                                                                     {"byte", 'B'},
+                                                                                     {"char", 'C'},
+                                                                                     {"short", 'S'},
+                                                                                     {"int", 'I'},
+                                                                                     {"long", 'J'},
+                                                                                     {"float", 'F'},
+                                                                                     {"double", 'D'}});
 
 // "java.lang.String[]": "[Ljava/lang/String;".
 std::string internal_form(std::string name) {
@@ -41,29 +41,30 @@ std::string plain(const trace::io::JsonField& field) {
   return quoted;
 }
 
-trace::Value value_of(const coreinspect::View& view, const std::vector<trace::io::JsonField>& row) {
+Result<> emit(trace::TraceDocument& events, const coreinspect::View& view,
+              const std::vector<trace::io::JsonField>& row) {
   const auto has = [&](std::string_view key) {
     return std::any_of(row.begin(), row.end(), [&](const auto& field) { return field.key == key; });
   };
   const std::string_view amount = has("retained") ? "retained" : "bytes";
-  trace::Value value{.objIdRef = trace::ObjectId::none(), .type = "LONG"};
   std::string name, bytes = "0", format(view.name);
   for (const auto& field : row) {
     if (&field == &row.front()) name = field.key == "class" ? internal_form(field.value) : field.value;
     else if (field.key == amount) bytes = field.value;
     else format += " " + field.key + "=" + plain(field);
   }
-  value.name = std::move(name);
-  value.value = std::move(bytes);
-  value.serializationFormat = std::move(format);
-  return value;
+  return events.events().emit(trace::Value{.name = name,
+                                           .objIdRef = trace::ObjectId::none(),
+                                           .serializationFormat = format,
+                                           .type = "LONG",
+                                           .value = bytes});
 }
 
 }  // namespace
 
 bool is_made_of_values(const coreinspect::View& view, const coreinspect::ViewOptions& options) {
   using namespace coreinspect;
-  if (view.of_graph == graph_histogram) return options.heap.reachable || view.parts == nullptr;
+  if (view.of_graph == graph_histogram) return options.heap.reachable;
   return view.of_graph == graph_retained || view.of_graph == graph_dominators || view.of_graph == graph_leaks ||
          view.of_graph == graph_waste;
 }
@@ -79,9 +80,8 @@ Result<std::string> heap_values(const std::string& document, const coreinspect::
   JTRACE_RETURN_IF_ERROR(events.begin_trace(identity.time));
   JTRACE_RETURN_IF_ERROR(events.write_option(trace::kKindKey, trace::kSnapshotKind));
   for (const auto& row : rows)
-    if (!row.empty()) JTRACE_RETURN_IF_ERROR(events.events().emit(value_of(view, row)));
-  for (const std::string& line : missing)
-    JTRACE_RETURN_IF_ERROR(events.write_option(trace::kUnavailableKey, line));
+    if (!row.empty()) JTRACE_RETURN_IF_ERROR(emit(events, view, row));
+  for (const std::string& line : missing) JTRACE_RETURN_IF_ERROR(events.write_option(trace::kUnavailableKey, line));
   JTRACE_RETURN_IF_ERROR(events.end_trace(identity.time));
   JTRACE_RETURN_IF_ERROR(events.end(identity.time));
   JTRACE_RETURN_IF_ERROR(xml.finish());

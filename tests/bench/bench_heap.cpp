@@ -1,9 +1,11 @@
 // Histograms and heap dumps of `jtrace inspect` compared with jhsdb and jcmd of the same JDK, in one run; prints
 // ratios. Only JDKs of this machine, not of the chroot (JTRACE_TEST_JDKS selects some).
 //
-//   bench_heap [histogram|dump|live|scale MEGABYTES...]      histogram, dump and live by default
+//   bench_heap [histogram|dump|live|visualvm|scale MEGABYTES...]      histogram, dump and live by default
 //
+// visualvm: all retained sizes of a heap dump, beside VisualVM's library (package visualvm, scripts/setup unpacks it).
 // JTRACE_BENCH_NODES: the number of nodes that the program keeps, three objects each (700000).
+// JTRACE_BENCH_ORDERS: of visualvm, orders of some 24 objects (80000).
 #include <fcntl.h>
 #include <sys/resource.h>
 
@@ -15,7 +17,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "tests/testlib/java_programs.h"
 #include "tests/testlib/jvm_process.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/trace_checks.h"
 
@@ -175,6 +179,54 @@ Result<> bench_scale(const Jdk& jdk, int megabytes) {
   return {};
 }
 
+std::string heap_jars() {
+  std::string jars;
+  for (const std::string& jar : visualvm_jars())
+    if (jar.find("/modules/") != jar.npos && jar.find("jfluid") != jar.npos) jars += jar + ":";
+  return jars;
+}
+double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+// Both compute what each object retains. VisualVM's time has none of what it needs to start.
+Result<> bench_visualvm(const Jdk& jdk) {
+  const std::string jars = heap_jars();
+  if (jars.empty()) return fail(ErrorCategory::kNotFound, "no VisualVM (package visualvm; scripts/setup unpacks it)");
+  const char* given = std::getenv("JTRACE_BENCH_ORDERS");
+  JvmOptions options = attachable(jdk, {"-Xmx1g", "-XX:+UseSerialGC"});
+  options.arguments = {given ? given : "80000"};
+  const ScratchDir folder;
+  const std::string dump = folder.file("flat.hprof");
+  {
+    JTRACE_ASSIGN_OR_RETURN(const auto jvm, JvmProcess::start(jdk, "Flat", options));
+    JTRACE_ASSIGN_OR_RETURN(const auto done,
+                            run_inspect({jvm->pid_text(), "heapdump", "-o", dump, "--max-stop", "20000"}));
+  }
+  JTRACE_ASSIGN_OR_RETURN(const auto compiled,
+                          run_jdk({jdk.host_path("bin/javac"), "-nowarn", "-d", folder.path(), "-cp", jars,
+                                   source_folder() + "/tests/apps/RetainedOracle.java"}));
+  std::vector<double> wall, cpu, peak;
+  double objects = 0;
+  for (int i = 0; i < 5; ++i) {
+    JTRACE_ASSIGN_OR_RETURN(const auto done, run_inspect({dump, "retained", "--format", "json"}));
+    wall.push_back(seconds(done.elapsed));
+    cpu.push_back(seconds(done.cpu));
+    peak.push_back(static_cast<double>(done.peak_kib) / 1024);
+    objects = 0;
+    for (const auto& [name, held] : json::parse(done.out)["held"].items()) objects += held["objects"].get<double>();
+  }
+  JTRACE_ASSIGN_OR_RETURN(const auto peer, run_jdk({jdk.host_path("bin/java"), "-Xmx4g", "-XX:+UseSerialGC", "-cp",
+                                                    folder.path() + ":" + jars, "RetainedOracle", dump}));
+  double millis = 0;
+  if (const auto at = peer.out.find("\nmillis="); at != peer.out.npos) millis = std::atof(peer.out.c_str() + at + 8);
+  std::printf(
+      "%-8s retained sizes of %.0f objects, %.0f MB: wall %.2f s, CPU %.2f s, peak %.0f MB resident (%.0f MB of them "
+      "the file); VisualVM %.1f s, CPU %.1f s, peak %.0f MB: ratio %.0f\n",
+      jdk.name.c_str(), objects, static_cast<double>(fs::file_size(dump)) / 1e6, median(wall), median(cpu),
+      median(peak), static_cast<double>(fs::file_size(dump)) / (1 << 20), millis / 1000, seconds(peer.cpu),
+      static_cast<double>(peer.peak_kib) / 1024, millis / 1000 / median(wall));
+  return {};
+}
+
 int report(const Result<>& done, const std::string& name) {
   if (done) return 0;
   std::fprintf(stderr, "%s: %s\n", name.c_str(), done.error().message().c_str());
@@ -194,6 +246,7 @@ int run(std::vector<std::string> wanted) {
     for (const std::string& name : wanted) {
       if (name == "histogram") status |= report(bench_histogram(jdk), name);
       if (name == "dump") status |= report(bench_dump(jdk), name);
+      if (name == "visualvm") status |= report(bench_visualvm(jdk), name);
       if (name == "live") status |= report(bench_live(jdk), name);
     }
   }

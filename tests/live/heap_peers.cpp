@@ -133,12 +133,17 @@ std::string visualvm_heap_jars() {
   return jars;
 }
 
+bool compile_with_visualvm(const Jdk& jdk, const std::string& jars, const std::string& name,
+                           const std::string& folder) {
+  const std::string source = source_folder() + "/tests/apps/" + name + ".java";
+  const auto compiled = must(run_command({jdk.host_path("bin/javac"), "-nowarn", "-d", folder, "-cp", jars, source}));
+  EXPECT_EQ(compiled.status, 0) << compiled.err;
+  return compiled.status == 0;
+}
+
 std::string told_by_visualvm(const Jdk& jdk, const std::string& jars, const std::string& dump) {
   const ScratchDir folder;
-  const std::string source = source_folder() + "/tests/apps/HprofOracle.java";
-  const auto compiled =
-      must(run_command({jdk.host_path("bin/javac"), "-nowarn", "-d", folder.path(), "-cp", jars, source}));
-  EXPECT_EQ(compiled.status, 0) << compiled.err;
+  compile_with_visualvm(jdk, jars, "HprofOracle", folder.path());
   const auto told = must(run_command({jdk.host_path("bin/java"), "-cp", folder.path() + ":" + jars, "HprofOracle", dump,
                                       "HeapZoo$Node", "HeapZoo$Target"}));
   EXPECT_EQ(told.status, 0) << told.err;

@@ -27,6 +27,8 @@ nlohmann::json inspect_heap(const std::string& target, bool live, std::vector<st
 
 // The class path of VisualVM's heap library; "" if it is not unpacked.
 std::string visualvm_heap_jars();
+// Compiles one of tests/apps against that library into the folder. False, and a failure, if it does not compile.
+bool compile_with_visualvm(const Jdk& jdk, const std::string& jars, const std::string& name, const std::string& folder);
 // The lines that tests/apps/HprofOracle prints of a dump of HeapZoo, read by that library, each after a line break.
 std::string told_by_visualvm(const Jdk& jdk, const std::string& jars, const std::string& dump);
 
