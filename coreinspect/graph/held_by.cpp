@@ -20,7 +20,8 @@ std::string HeldBy::anchor(std::uint32_t from, const std::string& edge) const {
     if (its == kNoObject || !edge.starts_with("static ")) return "";
     return "static " + printable(graph_.classes()[its].name) + "." + printable(edge.substr(7));
   }
-  if (!graph_.classes()[graph_.class_of(from)].is_thread) return "";
+  // A thread that does not run, such as a shutdown hook, is an object that something else holds.
+  if (!graph_.classes()[graph_.class_of(from)].is_thread || graph_.root_name(from).empty()) return "";
   if (edge == ".threadLocals" || edge == ".inheritableThreadLocals") return "a thread-local of " + thread(from);
   if (edge == "<local>") return "a local variable of " + thread(from);
   return "." == edge.substr(0, 1) ? "the field " + edge.substr(1) + " of " + thread(from) : "";

@@ -183,6 +183,7 @@ void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& 
   // A container has several parts, a queue's references are a list.
   if (std::any_of(suspects.begin(), suspects.end(), [&](const LeakSuspect& each) {
         return each.object == container ||
+               (each.kind == "reference queue" && tree_.dominator(container) == each.object) ||
                (each.kind == "finalizer queue" && name.ends_with("java.lang.ref.Finalizer"));
       }))
     return;

@@ -1,0 +1,100 @@
+// Leaks of twenty kinds (with those of heap_answers_test.cpp): each is named, with what holds it, and nothing else is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/live/heap_peers.h"
+#include "tests/testlib/must.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/scratch_dir.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+using nlohmann::json;
+
+struct Planted {
+  const char* word;     // for tests/apps/MoreLeaks
+  const char* suspect;  // its kind
+  const char* holder;   // part of what holds it
+  const char* told;     // part of the sentence or the evidence
+};
+constexpr std::uint64_t kCount = 10'000;
+
+// Nine or ten at a time: each keeps a tenth of the heap.
+const std::vector<std::vector<Planted>>& programs() {
+  static const std::vector<std::vector<Planted>> all = {
+      {
+          {"concurrent", "accumulation", "static MoreLeaks.CONCURRENT", "MoreLeaks$Session among them"},
+          {"queue", "accumulation", "static MoreLeaks.QUEUE", "MoreLeaks$Message among them"},
+          {"chain", "accumulation", "static MoreLeaks.head", "a structure of 10000 MoreLeaks$Link"},
+          {"weak", "accumulation", "static MoreLeaks.WEAK", "MoreLeaks$Document among them"},
+          {"singleton", "accumulation", "static MoreLeaks$Registry.ONLY", "MoreLeaks$Price among them"},
+          {"lru", "accumulation", "static MoreLeaks.LRU", "MoreLeaks$Visit among them"},
+          {"tasks", "accumulation", "static MoreLeaks.executor", "MoreLeaks$Job among them"},
+          {"drivers", "class loaders", "static java.sql.DriverManager.registeredDrivers", "MoreLeaks$DriverLoader"},
+      },
+      {
+          {"identity", "accumulation", "static MoreLeaks.IDENTITY", "MoreLeaks$Row among them"},
+          {"undo", "accumulation", "static MoreLeaks.UNDO", "MoreLeaks$Step among them"},
+          {"inner", "accumulation", "static MoreLeaks.WINDOWS", "MoreLeaks$Window$Resize among them"},
+          {"synchronized", "accumulation", "static MoreLeaks.SYNCHRONIZED", "MoreLeaks$Token among them"},
+          {"log", "accumulation", "static MoreLeaks.LOG", "elements"},
+          {"phantom", "reference queue", "static MoreLeaks.GONE", "nobody has taken them away"},
+          {"running", "accumulation", "a local variable of thread \"gatherer\"", "MoreLeaks$Load among them"},
+          {"hooks", "class loaders", "static java.lang.ApplicationShutdownHooks.hooks", "MoreLeaks$HookLoader"},
+      },
+      {
+          {"soft", "accumulation", "static MoreLeaks.SOFT", "SoftReference among them"},
+          {"timer", "class loaders", "thread \"reminders\"", "MoreLeaks$TimerLoader"},
+          {"listed", "class loaders", "static MoreLeaks.LISTED", "MoreLeaks$ListedLoader"},
+      },
+  };
+  return all;
+}
+
+class MoreLeaks : public ::testing::TestWithParam<Jdk> {};
+JTRACE_ON_EACH_JDK(MoreLeaks);
+
+std::string all_of(const json& row) {
+  std::string text = row["sentence"].get<std::string>() + "\n" + row["holder"].get<std::string>();
+  for (const json& line : row["evidence"]) text += "\n" + line.get<std::string>();
+  return text;
+}
+
+// Roots of frames are conservative: a word that a frame has not written may still refer to an object.
+bool is(const json& row, const Planted& planted) {
+  if (row["suspect"] != planted.suspect) return false;
+  const std::string text = all_of(row), holder = row["holder"];
+  return text.find(planted.told) != text.npos &&
+         (text.find(planted.holder) != text.npos || holder.starts_with("a local variable of thread"));
+}
+
+void expect_named(const json& document, const std::vector<Planted>& planted) {
+  for (const Planted& each : planted)
+    EXPECT_TRUE(std::any_of(document["data"].begin(), document["data"].end(),
+                            [&](const json& row) { return is(row, each); }))
+        << each.word << ": " << each.suspect << " by " << each.holder;
+  EXPECT_EQ(document["data"].size(), planted.size());
+  if (::testing::Test::HasFailure()) std::printf("%s\n", document.dump(1).c_str());
+}
+
+TEST_P(MoreLeaks, AreNamedWithTheirHolders) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  for (const auto& planted : programs()) {
+    JvmOptions options = attachable(GetParam(), {"-Xmx256m", "-XX:+UseSerialGC"});
+    for (const Planted& each : planted) options.arguments.emplace_back(each.word);
+    const auto jvm = must(JvmProcess::start(GetParam(), "MoreLeaks", options));
+    SCOPED_TRACE(planted.front().word);
+    expect_named(inspect_heap(jvm->pid_text(), true, {"leaks"}), planted);
+    const ScratchDir folder;
+    take_own_dump(*jvm, folder.file("theirs.hprof"));
+    SCOPED_TRACE("the JVM's dump");
+    expect_named(inspect_heap(folder.file("theirs.hprof"), false, {"leaks"}), planted);
+  }
+}
+
+}  // namespace
+}  // namespace jtrace::test
