@@ -4,14 +4,14 @@
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
 #include "cli/view_run.h"
-#include "coreinspect/tools/hprof_redactor.h"
+#include "coreinspect/tools/graph_views.h"
 
 namespace jtrace::cli {
 namespace {
 
 void append_counts(const coreinspect::RedactionCounts& counts, bool as_json, std::string& out) {
-  const std::pair<const char*, std::uint64_t> rows[] = {
-      {"objects", counts.objects},
+  const std::pair<const char*, std::uint64_t> rows[] = {{"objects", counts.objects},
+                                                        {"garbageLeftOut", counts.left_out},
                                                         {"zeroedBytes", counts.zeroed},
                                                         {"keptBytes", counts.kept},
                                                         {"blankedTexts", counts.blanked}};
@@ -22,7 +22,7 @@ void append_counts(const coreinspect::RedactionCounts& counts, bool as_json, std
   }
 }
 
-std::string document(const InspectArguments& arguments, const coreinspect::HprofFile& dump,
+std::string document(const InspectArguments& arguments, std::uint64_t millis,
                      const coreinspect::RedactionCounts& counts) {
   std::string out;
   if (arguments.format == "text") {
@@ -31,9 +31,9 @@ std::string document(const InspectArguments& arguments, const coreinspect::Hprof
   }
   JsonWriter json(out);
   json.begin_object().member("view", "heapdump").key("target").begin_object();
-  json.member("kind", "heap dump").member("path", arguments.target).member("time", dump.millis()).end_object();
+  json.member("kind", "heap dump").member("path", arguments.target).member("time", millis).end_object();
   write_missing(json, counts.missing.empty(), counts.missing);
-  json.member("redacted", true).key("data");
+  json.member("redacted", arguments.options.heap.redact).key("data");
   out += "[";
   append_counts(counts, true, out);
   return out + "]}\n";
@@ -42,22 +42,23 @@ std::string document(const InspectArguments& arguments, const coreinspect::Hprof
 }  // namespace
 
 Result<std::vector<std::string>> write_redacted_dump(const InspectArguments& arguments) {
-  if (!arguments.options.heap.redact)
-    return fail(ErrorCategory::kUsage, "it is a heap dump already", "--redact writes it without its contents");
+  if (!arguments.options.heap.redact && !arguments.options.heap.reachable)
+    return fail(ErrorCategory::kUsage, "it is a heap dump already",
+                "--redact writes it without its contents, --reachable without garbage");
   if (arguments.format == "xml")
     return fail(ErrorCategory::kUsage, "a view of a heap dump has no elements of trace.dtd: text and json only");
-  coreinspect::HeapOptions options;
+  coreinspect::HeapOptions options = arguments.options.heap;
   const HeapProgress progress(options);  // before the file, so that no signal leaves a partial one
   JTRACE_ASSIGN_OR_RETURN(const auto sink, open_heap_dump(arguments.output));
   bool cut = false;
-  JTRACE_ASSIGN_OR_RETURN(const auto dump, open_heap_dump_file(arguments.target, cut));
-  JTRACE_ASSIGN_OR_RETURN(const auto kept, coreinspect::KeptFields::of(arguments.options.heap.keep));
-  JTRACE_ASSIGN_OR_RETURN(auto counts, coreinspect::redact_dump(dump, *sink, options.progress, kept));
+  JTRACE_ASSIGN_OR_RETURN(auto dump, open_heap_dump_file(arguments.target, cut));
+  const std::uint64_t millis = dump.millis();
+  JTRACE_ASSIGN_OR_RETURN(auto counts, coreinspect::write_some(std::move(dump), options, *sink));
   JTRACE_RETURN_IF_ERROR(sink->finish());
   if (cut) counts.missing.push_back("the compressed file ends too early, or its end is spoilt");
   if (arguments.output == "-") return std::move(counts.missing);
   JTRACE_ASSIGN_OR_RETURN(const auto told, open_whole_output("-"));
-  JTRACE_RETURN_IF_ERROR(told->write(document(arguments, dump, counts)));
+  JTRACE_RETURN_IF_ERROR(told->write(document(arguments, millis, counts)));
   JTRACE_RETURN_IF_ERROR(told->finish());
   return std::move(counts.missing);
 }

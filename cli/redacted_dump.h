@@ -1,4 +1,5 @@
-// jtrace inspect FILE.hprof heapdump --redact -o OUT.hprof: the same dump without its contents.
+// jtrace inspect FILE.hprof heapdump --redact|--reachable -o OUT.hprof: the same dump without contents, without
+// garbage.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace jtrace::cli {
 
-// Returns what is missing from it, one line each. kUsage without --redact: it would be a copy.
+// Returns what is missing from it, one line each. kUsage with neither: it would be a copy.
 Result<std::vector<std::string>> write_redacted_dump(const InspectArguments& arguments);
 
 }  // namespace jtrace::cli

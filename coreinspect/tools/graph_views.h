@@ -7,6 +7,7 @@
 #include "coreinspect/graph/heap_tree.h"
 #include "coreinspect/graph/object_graph.h"
 #include "coreinspect/hprof/heap_dumper.h"
+#include "coreinspect/tools/hprof_redactor.h"
 #include "coreinspect/tools/views.h"
 
 namespace jtrace::coreinspect {
@@ -40,7 +41,10 @@ struct DumpInMemory {
 };
 Result<DumpInMemory> dump_in_memory(Inspection& inspection, const ViewOptions& options);
 
-// Its graph.
+// Writes a dump again by `heap`: without garbage (reachable), without contents (redact) but those of `keep`.
+Result<RedactionCounts> write_some(HprofFile file, const HeapOptions& heap, trace::ByteSink& sink);
+
+// The graph of such a dump.
 struct DumpedGraph {
   std::unique_ptr<ObjectGraph> graph;
   std::vector<std::string> missing;  // of the dump

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kPiece = 1u << 20;
 constexpr int kMaxSuperclasses = 1000;
 constexpr std::uint8_t kReference = 2;
+// Of a segment that is written in parts. A single record may be longer, up to the 2^32 bytes that a length can say.
+constexpr std::uint64_t kMostOfSegment = 1u << 30;
 constexpr char kBlank = '*';
 // Records without names and contents (hprof_b_spec.h): UNLOAD_CLASS, ALLOC_SITES, HEAP_SUMMARY, START_THREAD,
 // END_THREAD, CPU_SAMPLES, CONTROL_SETTINGS.
@@ -21,12 +23,12 @@ constexpr std::uint8_t kPlainTags[] = {0x03, 0x06, 0x07, 0x0a, 0x0b, 0x0d, 0x0e}
 class Redactor {
  public:
   Redactor(const HprofFile& file, trace::ByteSink& sink,
-           const std::function<bool(std::uint64_t, std::uint64_t)>& progress, const KeptFields& kept)
-      : file_(file), sink_(sink), progress_(progress), kept_(kept) {}
+           const std::function<bool(std::uint64_t, std::uint64_t)>& progress, const RewriteOptions& options)
+      : file_(file), sink_(sink), progress_(progress), options_(options) {}
 
   Result<RedactionCounts> run() {
     make_plans();
-    JTRACE_ASSIGN_OR_RETURN(kept_arrays_, find_kept_arrays(file_, kept_));
+    JTRACE_ASSIGN_OR_RETURN(kept_arrays_, find_kept_arrays(file_, options_.kept));
     find_names();
     write_head();
     auto segment = file_.segments().begin();
@@ -78,7 +80,7 @@ class Redactor {
     return plan;
   }
   bool stays(const std::string& class_name, const std::string& field) const {
-    return stays_redacted(class_name, field) || kept_.keeps(class_name, field);
+    return stays_redacted(class_name, field) || options_.kept.keeps(class_name, field);
   }
   static void add_zeros(Plan& plan, std::uint64_t size) {
     if (!plan.zeros.empty() && plan.zeros.back().offset + plan.zeros.back().size == plan.size)
@@ -105,7 +107,9 @@ class Redactor {
 
   void write_head() {
     copy(0, file_.head_size());
-    const std::string mark = std::string(kRedactedMark) + (kept_.empty() ? "" : std::string(kKeptMark) + kept_.text());
+    if (!options_.redact) return;
+    const std::string kept = options_.kept.text();
+    const std::string mark = std::string(kRedactedMark) + (kept.empty() ? "" : std::string(kKeptMark) + kept);
     const std::uint32_t id = file_.id_size();
     number(static_cast<std::uint8_t>(HprofTag::kUtf8), 1);
     number(0, 4);
@@ -131,6 +135,7 @@ class Redactor {
   void write_text(const HprofRecord& record) {
     const std::uint64_t start = record.body + file_.id_size();
     if (start > record.end) return;
+    if (!options_.redact) return copy(record.place, record.end);
     // The mark of an earlier redaction: the new one is in the head.
     if (file_.is_redacted() && file_.text(file_.id(record.body)).starts_with(kRedactedMark)) return;
     if (names_.contains(file_.id(record.body))) return copy(record.place, record.end);
@@ -140,6 +145,7 @@ class Redactor {
   }
 
   void write_segment(const HprofRecord& record, const HprofFile::Segment& segment) {
+    if (options_.stays) return write_parts(record, segment);
     const bool whole = segment.end == record.end && !file_.is_cut(record);
     copy(record.place, record.place + 5);
     // One that is longer than its length can say stays so.
@@ -152,8 +158,48 @@ class Redactor {
       place += size;
     }
   }
+  bool is_left_out(std::uint64_t place) const {
+    const auto kind = static_cast<HprofSub>(file_.number(place, 1));
+    const bool is_object =
+        kind == HprofSub::kInstanceDump || kind == HprofSub::kObjectArrayDump || kind == HprofSub::kPrimitiveArrayDump;
+    return is_object && !options_.stays(file_.id(place + 1));
+  }
+  // What stays of a segment, as segments of which each has a length that can be said.
+  void write_parts(const HprofRecord& record, const HprofFile::Segment& segment) {
+    std::uint64_t first = segment.start, size = 0, place = first;
+    const auto write_part = [&] {
+      if (size == 0) return;
+      const bool is_one = first == segment.start && place == segment.end;
+      number(is_one ? record.tag : static_cast<std::uint8_t>(HprofTag::kHeapDumpSegment), 1);
+      copy(record.place + 1, record.place + 5);
+      number(size, 4);
+      for (std::uint64_t at = first; at < place;) {
+        const std::uint64_t end = at + file_.sub_size(at, segment.end);
+        if (!is_left_out(at)) write_sub(at, end);
+        at = end;
+      }
+      first = place;
+      size = 0;
+    };
+    while (place < segment.end) {
+      const std::uint64_t next = file_.sub_size(place, segment.end);
+      if (next == 0) break;  // the file was cut in the meantime
+      const bool left_out = is_left_out(place);
+      if (!left_out && size + next > kMostOfSegment) write_part();
+      counts_.left_out += left_out ? 1 : 0;
+      size += left_out ? 0 : next;
+      place += next;
+    }
+    write_part();
+  }
   void write_sub(std::uint64_t place, std::uint64_t end) {
     const auto kind = static_cast<HprofSub>(file_.number(place, 1));
+    if (!options_.redact) {
+      const bool is_object = kind == HprofSub::kInstanceDump || kind == HprofSub::kObjectArrayDump ||
+                             kind == HprofSub::kPrimitiveArrayDump;
+      counts_.objects += is_object ? 1 : 0;
+      return copy(place, end);
+    }
     if (kind == HprofSub::kClassDump) return write_class(place, end);
     if (kind == HprofSub::kInstanceDump) return write_instance(file_.object_at(place), place);
     if (kind == HprofSub::kPrimitiveArrayDump) {
@@ -242,7 +288,7 @@ class Redactor {
   const HprofFile& file_;
   trace::ByteSink& sink_;
   const std::function<bool(std::uint64_t, std::uint64_t)>& progress_;
-  const KeptFields& kept_;
+  const RewriteOptions& options_;
   std::unordered_set<std::uint64_t> kept_arrays_;
   std::unordered_map<std::uint64_t, const HprofClass*> classes_;
   std::unordered_map<std::uint64_t, Plan> plans_;
@@ -254,13 +300,20 @@ class Redactor {
 
 }  // namespace
 
-Result<RedactionCounts> redact_dump(const HprofFile& file, trace::ByteSink& sink,
-                                    const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress,
-                                    const KeptFields& kept) {
+Result<RedactionCounts> rewrite_dump(const HprofFile& file, trace::ByteSink& sink,
+                                     const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress,
+                                     const RewriteOptions& options) {
+  const KeptFields& kept = options.kept;
   if (!kept.empty() && file.is_redacted() && !KeptFields::of_text(file.kept_fields()).has_all_of(kept))
     return fail(ErrorCategory::kUsage, "the heap dump is redacted already: it has contents of " +
                                            (file.kept_fields().empty() ? "no field" : file.kept_fields()));
-  return Redactor(file, sink, progress, kept).run();
+  return Redactor(file, sink, progress, options).run();
+}
+
+Result<RedactionCounts> redact_dump(const HprofFile& file, trace::ByteSink& sink,
+                                    const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress,
+                                    const KeptFields& kept) {
+  return rewrite_dump(file, sink, progress, {.kept = kept});
 }
 
 }  // namespace jtrace::coreinspect

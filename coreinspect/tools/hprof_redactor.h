@@ -1,4 +1,5 @@
-// A heap dump of any writer, written again without its contents (coreinspect/hprof/redaction.h).
+// A heap dump of any writer, written again without its contents (coreinspect/hprof/redaction.h), or without some of its
+// objects.
 //
 // Records keep their order, lengths and ids, so that answers about sizes and references are the same. Names that are
 // not those of classes, fields, methods, signatures or source files (a thread's, of the old hprof agent) are blanked.
@@ -17,13 +18,24 @@
 namespace jtrace::coreinspect {
 
 struct RedactionCounts {
-  std::uint64_t objects = 0;
+  std::uint64_t objects = 0;  // that were written
+  std::uint64_t left_out = 0;
   std::uint64_t zeroed = 0;   // bytes of contents
   std::uint64_t blanked = 0;  // texts
   std::uint64_t kept = 0;     // bytes of arrays that fields of the user's choice hold
   std::vector<std::string> missing;
 };
 
+// What of a heap dump is written again, and how.
+struct RewriteOptions {
+  bool redact = true;  // false: contents stay
+  KeptFields kept = {};
+  std::function<bool(std::uint64_t id)> stays = {};  // objects and arrays; null: all. Classes and roots always stay
+};
+Result<RedactionCounts> rewrite_dump(const HprofFile& file, trace::ByteSink& sink,
+                                     const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress,
+                                     const RewriteOptions& options);
+// All objects, redacted.
 Result<RedactionCounts> redact_dump(const HprofFile& file, trace::ByteSink& sink,
                                     const std::function<bool(std::uint64_t done, std::uint64_t all)>& progress,
                                     const KeptFields& kept = {});

@@ -54,7 +54,7 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kFlags = {kAll, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kClass = {kBytes};
   static constexpr std::initializer_list<ViewOption> kWalk = {kMaxStop, kNoStop, kThreads};
-  static constexpr std::initializer_list<ViewOption> kDump = {kRedact, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kDump = {kRedact, kReachable, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kRefs = {kTop, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kStrings = {kTop, kShowSecrets, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kInstances = {kTop,     kSubclasses, kShowSecrets,
@@ -91,7 +91,8 @@ const std::vector<View>& views() {
       {"heap", "", "spaces of the heap and their use", view_heap, heap_parts},
       {"histogram", "", "instances and bytes of each class", view_histogram, histogram_parts, kHistogram, true, false,
        graph_histogram},
-      {"retained", "", "what the objects of each class, package, loader or thread (--by) keep: bytes that would be free without them",
+      {"retained", "",
+       "what the objects of each class, package, loader or thread (--by) keep: bytes that would be free without them",
        view_retained, nullptr, kRetained, false, false, graph_retained},
       {"dominators", "", "the objects that keep most, and what they keep (--depth N, --object ADDRESS, --by-class)",
        view_dominators, nullptr, kDominators, false, false, graph_dominators},
@@ -102,7 +103,8 @@ const std::vector<View>& views() {
       {"waste", "",
        "memory that could be saved: equal strings and arrays, empty and oversized collections, boxed numbers",
        view_waste, nullptr, kRefs, false, false, graph_waste},
-      {"page", "", "one HTML page to look around in: pictures of what keeps the memory, paths, leaks, waste (-o FILE.html)",
+      {"page", "",
+       "one HTML page to look around in: pictures of what keeps the memory, paths, leaks, waste (-o FILE.html)",
        view_page, nullptr, kWalk, false, false, graph_page, true},
       {"heapdump", "",
        "all objects, classes, roots and stacks as an hprof file: -o FILE.hprof or FILE.hprof.gz; --redact: without "
@@ -132,6 +134,7 @@ const std::vector<View>& views() {
 }
 
 bool uses_graph(const View& view, const ViewOptions& options) {
+  if (view.writes_dump) return false;
   if (options.heap.reachable) return true;
   if (view.of_graph == graph_refs) return !options.arguments.empty() && !parse_address(options.arguments.front());
   return view.of_graph != nullptr && !view.walks_heap;

@@ -127,6 +127,26 @@ TEST(HprofRedactor, RefusesToKeepWhatIsNot) {
   for (const char* bad : {"App", "App.", ".other", "", "A.b, C.d"}) EXPECT_FALSE(KeptFields::of({bad})) << bad;
 }
 
+TEST(HprofRedactor, LeavesOutWhatDoesNotStay) {
+  const std::string before = small_dump();
+  trace::MemorySink sink;
+  const auto counts = test::must(rewrite_dump(
+      file_of(before), sink, {}, {.redact = false, .stays = [](std::uint64_t id) { return id != kFirst + 0x200; }}));
+  (void)sink.flush();
+  EXPECT_EQ(counts.objects, 2u);
+  EXPECT_EQ(counts.left_out, 1u);
+  const std::string after(sink.text());
+  EXPECT_THAT(after, HasSubstr("a secret of the heap"));
+  EXPECT_EQ(after.size(), before.size() - (1 + 8 + 4 + 4 + 8 + 2 * 8)) << "the array of two";
+  const HprofFile file = file_of(after);
+  EXPECT_FALSE(file.is_redacted());
+  EXPECT_THAT(file.missing(), IsEmpty());
+  std::vector<std::uint64_t> ids;
+  file.each_object([&](const HprofObject& object, std::uint64_t) { ids.push_back(object.id); });
+  EXPECT_THAT(ids, ElementsAre(kFirst, kFirst + 0x100));
+  EXPECT_EQ(file.roots().size(), 1u);
+}
+
 TEST(HprofRedactor, ZerosStaticFieldsAndConstants) {
   HprofBuilder builder;
   builder.add_class(kObject, "java/lang/Object", 0, {});
