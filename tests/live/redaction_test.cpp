@@ -100,6 +100,35 @@ TEST_P(RedactedDump, HasTheSameAnswersAndNoContents) {
   EXPECT_EQ(must(read_file(dump(again, "twice.hprof", {"--redact"}), 1u << 30)), must(read_file(again, 1u << 30)));
 }
 
+// The word stays in the text of one field, and nowhere else.
+void expect_kept(const std::string& redacted) {
+  const auto places = places_of_word(redacted);
+  ASSERT_FALSE(places.empty());
+  for (const std::string& place : places) EXPECT_THAT(place, HasSubstr(" latin"));
+  const auto accounts = must(run_jtrace({"inspect", redacted, "instances", "Secrets$Account", "--rows", "1"}));
+  EXPECT_EQ(accounts.status, 0) << accounts.err;
+  EXPECT_THAT(accounts.out, HasSubstr("  latin = \"" + std::string(kPlantedWord) + " latin\"\n"));
+  EXPECT_THAT(accounts.out, HasSubstr("  wide = <redacted>\n"));
+  EXPECT_THAT(accounts.out, HasSubstr("  number = <redacted>\n"));
+  const auto strings = must(run_jtrace({"inspect", redacted, "strings", "*latin"}));
+  EXPECT_EQ(strings.status, 9);
+  EXPECT_THAT(strings.err, HasSubstr("redacted but for Secrets$Account.latin"));
+  EXPECT_THAT(strings.out, HasSubstr("\"" + std::string(kPlantedWord) + " latin\"; Secrets$Account.latin\n"));
+}
+
+TEST_P(RedactedDump, KeepsTheTextOfAChosenField) {
+  const std::string live = dump(jvm_->pid_text(), "live.hprof", {"--redact", "--keep", "Secrets$Account.latin"});
+  expect_kept(live);
+  const std::string whole = dump(jvm_->pid_text(), "whole.hprof");
+  expect_kept(dump(whole, "again.hprof", {"--redact", "--keep", "Secrets$Account#latin"}));
+  EXPECT_EQ(places_of_word(dump(live, "none.hprof", {"--redact"})), std::vector<std::string>());
+  const auto refused = must(run_jtrace(
+      {"inspect", whole, "heapdump", "--redact", "--keep", "Secrets$Account.latein", "-o", folder_.file("not.hprof")}));
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.err, HasSubstr("no field is called Secrets$Account.latein"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("not.hprof")));
+}
+
 TEST_P(RedactedDump, OfTheJvmsOwnDumpAndPacked) {
   const std::string theirs = folder_.file("theirs.hprof");
   take_own_dump(*jvm_, theirs);
