@@ -212,7 +212,8 @@ Result<> bench_visualvm(const Jdk& jdk) {
     cpu.push_back(seconds(done.cpu));
     peak.push_back(static_cast<double>(done.peak_kib) / 1024);
     objects = 0;
-    for (const auto& [name, held] : json::parse(done.out)["held"].items()) objects += held["objects"].get<double>();
+    const json answer = json::parse(done.out);
+    for (const auto& [name, held] : answer["held"].items()) objects += held["objects"].get<double>();
   }
   JTRACE_ASSIGN_OR_RETURN(const auto peer, run_jdk({jdk.host_path("bin/java"), "-Xmx4g", "-XX:+UseSerialGC", "-cp",
                                                     folder.path() + ":" + jars, "RetainedOracle", dump}));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -104,7 +105,11 @@ TEST_P(RedactedDump, HasTheSameAnswersAndNoContents) {
 void expect_kept(const std::string& redacted) {
   const auto places = places_of_word(redacted);
   ASSERT_FALSE(places.empty());
-  for (const std::string& place : places) EXPECT_THAT(place, HasSubstr(" latin"));
+  for (std::string place : places) {
+    // JDK 8 has two bytes for each character.
+    std::erase_if(place, [](unsigned char c) { return std::isalpha(c) == 0; });
+    EXPECT_THAT(place, HasSubstr("latin"));
+  }
   const auto accounts = must(run_jtrace({"inspect", redacted, "instances", "Secrets$Account", "--rows", "1"}));
   EXPECT_EQ(accounts.status, 0) << accounts.err;
   EXPECT_THAT(accounts.out, HasSubstr("  latin = \"" + std::string(kPlantedWord) + " latin\"\n"));
