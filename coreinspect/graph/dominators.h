@@ -162,12 +162,14 @@ void find(const Referrers<Offset>& referrers, std::vector<std::uint32_t>& parent
 
 }  // namespace dominators
 
+// `most_short`: with so many edges outside of the search tree, or more, their places need 64 bits.
 template <class Graph>
-DominatorTree find_dominators(const Graph& graph) {
+DominatorTree find_dominators(const Graph& graph,
+                              std::uint64_t most_short = std::numeric_limits<std::uint32_t>::max()) {
   dominators::Search search = dominators::search(graph);
   std::uint64_t edges = 0;
   dominators::each_cross_edge(graph, search, [&](std::uint32_t, std::uint32_t) { ++edges; });
-  if (edges < std::numeric_limits<std::uint32_t>::max()) {
+  if (edges < most_short) {
     const auto referrers = dominators::referrers<std::uint32_t>(graph, search);
     std::vector<std::uint32_t>().swap(search.number);
     dominators::find(referrers, search.parent);

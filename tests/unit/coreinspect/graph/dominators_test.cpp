@@ -85,6 +85,16 @@ TEST(Dominators, RetainWhatIsLostWithoutThem) {
   }
 }
 
+TEST(Dominators, AreTheSameWithLongPlacesOfEdges) {
+  std::mt19937 random(8);
+  for (int i = 0; i < 300; ++i) {
+    const Graph graph = random_graph(random);
+    const DominatorTree usual = find_dominators(graph), of_many_edges = find_dominators(graph, 0);
+    ASSERT_EQ(usual.object, of_many_edges.object);
+    ASSERT_EQ(usual.dominator, of_many_edges.dominator) << "graph " << i;
+  }
+}
+
 TEST(Dominators, OfALongChainNeedNoStack) {
   constexpr std::uint32_t kLength = 2'000'000;
   Graph graph(kLength);
