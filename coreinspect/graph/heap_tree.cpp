@@ -7,17 +7,17 @@ namespace jtrace::coreinspect {
 HeapTree::HeapTree(const ObjectGraph& graph) : graph_(graph), tree_(find_dominators(graph)) {
   const auto count = static_cast<std::uint32_t>(tree_.object.size());
   number_.assign(graph.size(), kNone);
-  retained_.assign(count, 0);
+  retained_.assign(count);
   for (std::uint32_t i = 1; i < count; ++i) {
     number_[tree_.object[i]] = i;
-    retained_[i] = graph.bytes(tree_.object[i]);
+    retained_.set(i, graph.bytes(tree_.object[i]));
   }
   for (std::uint32_t object = 0; object < graph.size(); ++object) {
     ClassRetained& sum = by_strength_[static_cast<std::size_t>(graph.strength(object))];
     ++sum.objects;
     sum.shallow += number_[object] == kNone ? graph.bytes(object) : retained_[number_[object]];
   }
-  for (std::uint32_t i = count - 1; i > 0; --i) retained_[tree_.dominator[i]] += retained_[i];
+  for (std::uint32_t i = count - 1; i > 0; --i) retained_.add(tree_.dominator[i], retained_[i]);
   first_child_.assign(count + 1, 0);
   for (std::uint32_t i = 1; i < count; ++i) ++first_child_[tree_.dominator[i] + 1];
   for (std::uint32_t i = 1; i <= count; ++i) first_child_[i] += first_child_[i - 1];

@@ -25,6 +25,26 @@ struct ClassRetained {
   }
 };
 
+// Many sums of sizes of objects, in 5 bytes each: all are multiples of 8, and less than 8 TiB.
+class PackedSizes {
+ public:
+  void assign(std::size_t count) {
+    low_.assign(count, 0);
+    high_.assign(count, 0);
+  }
+  std::uint64_t operator[](std::size_t i) const { return (low_[i] | std::uint64_t{high_[i]} << 32) * kUnit; }
+  void set(std::size_t i, std::uint64_t bytes) {
+    low_[i] = static_cast<std::uint32_t>(bytes / kUnit);
+    high_[i] = static_cast<std::uint8_t>(bytes / kUnit >> 32);
+  }
+  void add(std::size_t i, std::uint64_t bytes) { set(i, (*this)[i] + bytes); }
+
+ private:
+  static constexpr std::uint64_t kUnit = 8;
+  std::vector<std::uint32_t> low_;
+  std::vector<std::uint8_t> high_;
+};
+
 class HeapTree {
  public:
   explicit HeapTree(const ObjectGraph& graph);
@@ -32,7 +52,7 @@ class HeapTree {
   const ObjectGraph& graph() const { return graph_; }
   // Objects and bytes by the strength of the references that hold them.
   const std::array<ClassRetained, kStrengths>& by_strength() const { return by_strength_; }
-  std::uint64_t reachable() const { return retained_.front(); }  // bytes
+  std::uint64_t reachable() const { return retained_[0]; }  // bytes
 
   std::uint64_t retained(std::uint32_t object) const;  // 0 for garbage
   // kNoObject for objects that no single object holds, only several roots together, and for garbage.
@@ -60,7 +80,7 @@ class HeapTree {
   const ObjectGraph& graph_;
   DominatorTree tree_;
   std::vector<std::uint32_t> number_;                  // by object; 0 for garbage
-  std::vector<std::uint64_t> retained_;                // by number
+  PackedSizes retained_;                               // by number
   std::vector<std::uint32_t> first_child_, children_;  // by number
   std::array<ClassRetained, kStrengths> by_strength_{};
 };

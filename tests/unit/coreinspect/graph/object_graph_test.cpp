@@ -169,5 +169,17 @@ TEST(ObjectIndex, FindsIdsOfAnyKind) {
   }
 }
 
+TEST(PackedSizes, HaveSumsBeyond32Bits) {
+  PackedSizes sizes;
+  sizes.assign(2);
+  EXPECT_EQ(sizes[1], 0u);
+  sizes.set(1, 0xffff'fff8u);
+  sizes.add(1, 16);
+  EXPECT_EQ(sizes[1], 0x1'0000'0008u);
+  sizes.add(1, 4ull << 40);
+  EXPECT_EQ(sizes[1], (4ull << 40) + 0x1'0000'0008u);
+  EXPECT_EQ(sizes[0], 0u);
+}
+
 }  // namespace
 }  // namespace jtrace::coreinspect
