@@ -23,17 +23,20 @@ EXPECTED = [
     "1 part of the heap looks like a leak", "5000 elements", "held by static App.CACHE",
     "all that is reachable", "static CACHE", "java.lang.Object[]", "What was looked at", "Entry&lt;b&gt;",
 ]
-# After the first row was opened and the suspect was chosen: its rows, the way to it, where the pictures are.
-CHOSEN = ["static LIST", "in a list: Link", "static ODD&lt;/script&gt;", "4,950 other objects", "<li>", "› java.lang.Object[]"]
+# What was merged, as most is too small by itself; then after the first row was opened and the suspect was chosen: its rows, the way to it, where the pictures are.
+CHOSEN = ["merged at first: 1", "static LIST", "in a list: Link", "static ODD&lt;/script&gt;", "4,950 other objects", "<li>", "› java.lang.Object[]"]
 SCRIPT = """
 onload = () => {
   const page = document.querySelector('iframe').contentDocument, all = () => page.querySelector('main').innerHTML;
+  const choose = page.querySelector('#keepers select'), first = choose.selectedIndex;
+  choose.selectedIndex = 0;
+  choose.onchange();
   page.querySelector('button.fold:not(:disabled)').click();
   const opened = all();
   Array.from(page.querySelectorAll('button.link')).find((b) => b.textContent === 'show it').click();
   const crumbs = Array.from(page.querySelectorAll('.crumbs button')).map((b) => '› ' + b.textContent).join(' ');
   const wide = page.documentElement.scrollWidth;
-  document.body.innerHTML = '<p id="width">' + page.documentElement.dataset.state + ' ' + wide + '</p>' + opened + all() + crumbs;
+  document.body.innerHTML = '<p id="width">' + page.documentElement.dataset.state + ' ' + wide + '</p>merged at first: ' + first + opened + all() + crumbs;
 };
 """
 

@@ -218,7 +218,10 @@ function keepers() {
     pictures.forEach((each) => each.redraw());
   };
   dark.onchange = () => pictures.forEach((each) => each.redraw());
-  go(view.top);
+  // Where most is kept by objects that are too small to be shown, merged ones tell more.
+  const unseen = [byObject.top, ...byObject.nodes].reduce((sum, node) => sum + node.rest, 0);
+  choose.selectedIndex = unseen > heap.reachable / 2 && byClass.nodes.length ? 1 : 0;
+  choose.onchange();
   return (address) => {
     const node = byObject.nodes.find((each) => each.address === address);
     if (!node) return false;
