@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coreinspect/model/thread_reader.h"
+#include "coreinspect/tools/handshake_watch.h"
 #include "coreinspect/tools/profile.h"
 #include "coreinspect/tools/safepoint_watch.h"
 
@@ -26,6 +27,7 @@ class Reporter {
     if (!operations) report_.missing.push_back(operations.error().message());
     const auto now = watch_.run();
     report_.locker = read_gc_locker(inspection_.vm(), watch_.symbols());
+    report_handshakes();
     if (!now) {
       report_.missing.push_back(now.error().message());
       return std::move(report_);
@@ -38,6 +40,7 @@ class Reporter {
     report_operation(*now);
     report_begin(*now);
     if (report_.state == SafepointState::kSynchronizing && report_.lasting) report_late_threads(*now);
+    add_frames();
     return std::move(report_);
   }
 
@@ -85,21 +88,48 @@ class Reporter {
 
   void report_late_threads(const SafepointMoment& now) {
     ThreadReader reader(inspection_);
-    for (const auto& [address, state] : watch_.late()) {
-      LateThread late{.java = reader.read(address)};
-      late.java.vm_state = now.look.threads.at(address);
-      late.tid = watch_.kernel_threads().tid_of(address);
-      late.why = why_late(late.java.vm_state);
-      if (late.tid != 0) {
-        late.kernel = read_kernel_facts(*process_, late.tid);
-        late.why = why_late(late.java.vm_state, watch_.facts_before(address), *late.kernel);
-      }
-      report_.late.push_back(std::move(late));
-    }
+    for (const auto& [address, state] : watch_.late())
+      report_.late.push_back(late_thread(reader, address, now.look.threads.at(address), watch_.facts_before(address)));
     leave_out_arrived();
     for (const LateThread& each : report_.late)
       if (!each.java.problem.empty()) report_.missing.push_back("of a late thread: " + each.java.problem);
-    add_frames();
+  }
+  LateThread late_thread(ThreadReader& reader, Address address, int state, const KernelFacts& before) const {
+    LateThread late{.java = reader.read(address)};
+    late.java.vm_state = state;
+    late.tid = watch_.kernel_threads().tid_of(address);
+    late.why = why_late(state);
+    if (late.tid != 0) {
+      late.kernel = read_kernel_facts(*process_, late.tid);
+      late.why = why_late(state, before, *late.kernel);
+    }
+    return late;
+  }
+
+  void report_handshakes() {
+    const HandshakeWatch watch(inspection_, watch_.symbols(), watch_.kernel_threads(), watch_.operations());
+    report_.handshakes_known = watch.handshakes().has_value();
+    ThreadReader reader(inspection_);
+    for (const WatchedHandshake& each : watch.run()) {
+      LateHandshake late{.number = each.handshake.operation,
+                         .name = each.handshake.name,
+                         .requester = name_of_thread(each.handshake.requester),
+                         .all = each.handshake.target == 0};
+      late.since = static_cast<double>(each.ns - each.first_ns) / kSecond;
+      for (const auto& [address, state] : each.late) {
+        const auto before = each.before.find(address);
+        late.late.push_back(
+            late_thread(reader, address, state, before == each.before.end() ? KernelFacts() : before->second));
+      }
+      report_.handshakes.push_back(std::move(late));
+    }
+  }
+  std::string name_of_thread(Address thread) {
+    const auto all = java_thread_addresses(inspection_.vm());
+    if (all && std::find(all->begin(), all->end(), thread) != all->end())
+      return ThreadReader(inspection_).read(thread).name;
+    const KernelThread* found = watch_.kernel_threads().of(thread);
+    return found ? found->name : "";
   }
 
   // The VM Thread has the lock that arrived threads wait for as long as others are in Java.
@@ -113,32 +143,41 @@ class Reporter {
     });
   }
 
+  // All that are late, for the safepoint or for a handshake.
+  std::vector<LateThread*> all_late() {
+    std::vector<LateThread*> all;
+    for (LateThread& each : report_.late) all.push_back(&each);
+    for (LateHandshake& handshake : report_.handshakes)
+      for (LateThread& each : handshake.late) all.push_back(&each);
+    return all;
+  }
   void add_frames() {
-    if (report_.late.empty()) return;
-    if (!process_ || options_.stop) {
-      std::vector<pid_t> tids;
-      for (const LateThread& each : report_.late)
-        if (each.tid != 0) tids.push_back(each.tid);
-      if (process_ && tids.empty()) return;  // an empty list means all threads
-      ThreadSampler sampler(
-          inspection_, {.max_stop = options_.max_stop, .virtual_threads = false, .details = false, .locks = false});
-      const auto snapshot = sampler.take(tids);
-      if (!snapshot) {
-        report_.missing.push_back(snapshot.error().with_context("the frames of late threads").message());
-        return;
-      }
-      report_.pause = snapshot->pause;
-      for (LateThread& late : report_.late)
-        for (const ThreadReport& each : snapshot->threads)
-          if (each.java.address == late.java.address) add_frame(late, each.walk);
-      return;
-    }
+    const std::vector<LateThread*> all = all_late();
+    if (all.empty()) return;
+    if (!process_ || options_.stop) return add_frames_at_stop(all);
     const auto code = inspection_.code();
     if (!code) return;
     const JavaWalker walker(inspection_.methods(), inspection_.objects(), **code);
-    for (LateThread& late : report_.late)
-      if (const auto at = target::registers_if_blocked(*process_, late.tid))
-        add_frame(late, walker.walk(late.java, &*at));
+    for (LateThread* late : all)
+      if (const auto at = target::registers_if_blocked(*process_, late->tid))
+        add_frame(*late, walker.walk(late->java, &*at));
+  }
+  void add_frames_at_stop(const std::vector<LateThread*>& all) {
+    std::vector<pid_t> tids;
+    for (const LateThread* each : all)
+      if (each->tid != 0) tids.push_back(each->tid);
+    if (process_ && tids.empty()) return;  // an empty list means all threads
+    ThreadSampler sampler(inspection_,
+                          {.max_stop = options_.max_stop, .virtual_threads = false, .details = false, .locks = false});
+    const auto snapshot = sampler.take(tids);
+    if (!snapshot) {
+      report_.missing.push_back(snapshot.error().with_context("the frames of late threads").message());
+      return;
+    }
+    report_.pause = snapshot->pause;
+    for (LateThread* late : all)
+      for (const ThreadReport& each : snapshot->threads)
+        if (each.java.address == late->java.address) add_frame(*late, each.walk);
   }
   void add_frame(LateThread& late, const Walk& walk) {
     const auto top =

@@ -1,7 +1,8 @@
-// SafepointReport: whether a safepoint is being reached, for what, since when, and which threads hold it up.
+// SafepointReport: whether a safepoint is being reached, for what, since when, and which threads hold it up; the same
+// for handshakes.
 //
-// Only a thread that holds up the same safepoint at every look (safepoint_watch.h) is late. The target is not stopped,
-// except for frames on request. Threads: one at a time.
+// Only a thread that holds up the same safepoint at every look (safepoint_watch.h, handshake_watch.h) is late. The
+// target is not stopped, except for frames on request. Threads: one at a time.
 #pragma once
 
 #include <chrono>
@@ -25,6 +26,16 @@ struct LateThread {
   std::string code;   // "interpreted", "compiled by C2"; "" as above
 };
 
+// A handshake that was there at every look, for 0.4 s or longer.
+struct LateHandshake {
+  std::uint64_t number = 0;  // two reports with the same number and requester are of the same handshake
+  std::string name;          // of what the thread is to run: "GetStackTrace"; "" if it cannot be told
+  std::string requester;     // name of the thread that waits; "" if it cannot be told
+  bool all = false;          // each thread is to run it, not a single one
+  double since = 0;          // seconds for which it was seen: the VM does not note when it began
+  std::vector<LateThread> late;
+};
+
 struct SafepointReport {
   SafepointState state = SafepointState::kNone;
   bool known = false;   // the state could be read
@@ -41,6 +52,8 @@ struct SafepointReport {
   std::optional<int> waiting;      // threads that the VM waits for, by its own count
   std::optional<GcLocker> locker;  // at the end of the looks
   std::vector<LateThread> late;
+  bool handshakes_known = false;  // this JVM tells them (JDK 16 and later, with symbols)
+  std::vector<LateHandshake> handshakes;
   std::chrono::nanoseconds pause{};  // of the late threads, for their frames
   std::vector<std::string> missing;
 };

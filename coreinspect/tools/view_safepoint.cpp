@@ -40,6 +40,15 @@ void append_late(std::string& out, const LateThread& late) {
   if (!late.frame.empty()) out += "    at " + printable(late.frame) + " " + late.code + "\n";
 }
 
+void append_handshake(std::string& out, const LateHandshake& handshake) {
+  out += "A handshake" + (handshake.name.empty() ? "" : " (" + printable(handshake.name) + ")") +
+         (handshake.all ? " of all threads" : "") + " is not run: " + threads(handshake.late.size()) +
+         (handshake.late.size() == 1 ? " is" : " are") + " late";
+  if (!handshake.requester.empty()) out += ", and \"" + printable(handshake.requester) + "\" waits";
+  out += " for at least " + seconds(handshake.since) + ".\n";
+  for (const LateThread& each : handshake.late) append_late(out, each);
+}
+
 std::string text_of(const SafepointReport& report) {
   std::string out = verdict(report) + "\n";
   if (report.known) out += "state: " + std::string(to_string(report.state)) + found(report.state_found_by) + "\n";
@@ -57,6 +66,7 @@ std::string text_of(const SafepointReport& report) {
   if (report.waiting)
     out += "the VM waits for: " + threads(static_cast<std::size_t>(std::max(0, *report.waiting))) + "\n";
   for (const LateThread& each : report.late) append_late(out, each);
+  for (const LateHandshake& each : report.handshakes) append_handshake(out, each);
   if (report.locker && report.locker->wanted) {
     out += "A collection waits for native code that has an array of the heap (JNI critical region";
     out += report.locker->regions ? ", " + threads(static_cast<std::size_t>(std::max(0, *report.locker->regions))) : "";
@@ -84,6 +94,25 @@ void write_text(JsonWriter& json, std::string_view key, std::string_view text) {
   else json.value(text);
 }
 
+void write_handshakes(JsonWriter& json, const SafepointReport& report) {
+  json.key("handshakes");
+  if (!report.handshakes_known) {
+    json.null();
+    return;
+  }
+  json.begin_array();
+  for (const LateHandshake& each : report.handshakes) {
+    json.begin_object();
+    write_text(json, "name", each.name);
+    write_text(json, "requester", each.requester);
+    json.member("all", each.all).member("since", each.since).member("sinceIsLowerBound", true);
+    json.key("late").begin_array();
+    for (const LateThread& late : each.late) write_late(json, late);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
 void write_json(JsonWriter& json, const SafepointReport& report) {
   json.begin_object().member("verdict", verdict(report));
   write_text(json, "state", report.known ? to_string(report.state) : "");
@@ -102,6 +131,7 @@ void write_json(JsonWriter& json, const SafepointReport& report) {
   json.key("late").begin_array();
   for (const LateThread& each : report.late) write_late(json, each);
   json.end_array();
+  write_handshakes(json, report);
   json.key("foundBy").begin_object();
   write_text(json, "state", report.state_found_by);
   write_text(json, "operation", report.operation_found_by);

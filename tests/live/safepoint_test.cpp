@@ -107,7 +107,44 @@ TEST_P(Safepoint, ThatNobodyWantsHasNoLateThreadInABusyJvm) {
     EXPECT_TRUE(row["operation"].is_null()) << row;
     EXPECT_TRUE(row["since"].is_null()) << row;
     EXPECT_TRUE(row["late"].empty()) << row;
+    EXPECT_TRUE(row["handshakes"].empty()) << row;
   }
+}
+
+json handshake_of(const JvmProcess& jvm) {
+  for (int i = 0; i < 100; ++i) {
+    const json row = state_of(jvm);
+    if (row["handshakes"].is_array() && !row["handshakes"].empty()) return row["handshakes"][0];
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return json::object();
+}
+
+TEST_P(Safepoint, OrAHandshakeOfOneThreadIsNamed) {
+  if (GetParam().version < 16) GTEST_SKIP() << "threads wait for handshakes of others from JDK 16 on";
+  const auto jvm = start();
+  EXPECT_EQ(state_of(*jvm)["handshakes"], json::array());
+  must(jvm->ask(GetParam().version < 20 ? "suspend" : "trace"));
+  for (int i = 0; i < 3; ++i) {
+    const json handshake = handshake_of(*jvm);
+    EXPECT_EQ(handshake["requester"], "asker") << handshake;
+    EXPECT_EQ(handshake["all"], false) << handshake;
+    EXPECT_TRUE(handshake["name"].is_string()) << handshake;
+    ASSERT_EQ(handshake["late"].size(), 1u) << handshake;
+    EXPECT_EQ(handshake["late"][0]["name"], "late-loop") << handshake;
+    EXPECT_GT(handshake["since"], 0.3) << handshake;
+  }
+}
+
+TEST_P(Safepoint, OrAHandshakeOfAllThreadsIsNamed) {
+  if (GetParam().version < 16) GTEST_SKIP() << "these are VM operations at a safepoint before";
+  const auto jvm = start();
+  must(jvm->ask("deoptimize"));
+  const json handshake = handshake_of(*jvm);
+  EXPECT_EQ(handshake["requester"], "asker") << handshake;
+  EXPECT_EQ(handshake["all"], true) << handshake;
+  ASSERT_EQ(handshake["late"].size(), 1u) << handshake;
+  EXPECT_EQ(handshake["late"][0]["name"], "late-loop") << handshake;
 }
 
 // Where the JVM has symbols: without them the VM Thread of a core is not known by its name.
