@@ -50,6 +50,31 @@ std::string threads_json(const Facts& facts) {
   return out + "\n";
 }
 
+// The counters that the rules use, as a series.
+std::string counters_json(const Facts& facts) {
+  using Value = std::optional<double> CounterFact::*;
+  constexpr std::pair<const char*, Value> kValues[] = {{"gcSeconds", &CounterFact::gc_seconds},
+                                                       {"collections", &CounterFact::collections},
+                                                       {"fullCollections", &CounterFact::full_collections},
+                                                       {"oldUsed", &CounterFact::old_used},
+                                                       {"oldMax", &CounterFact::old_max},
+                                                       {"metaspaceUsed", &CounterFact::metaspace_used},
+                                                       {"safepoints", &CounterFact::safepoints},
+                                                       {"threadsLive", &CounterFact::threads_live},
+                                                       {"threadsStarted", &CounterFact::threads_started}};
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object().key("samples").begin_array();
+  for (const CounterFact& each : facts.counters) {
+    json.begin_object().member("monotonicNanos", each.ns);
+    for (const auto& [name, value] : kValues)
+      if (each.*value) json.member(name, *(each.*value));
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return out + "\n";
+}
+
 void write_clock(JsonWriter& json, std::string_view name, const ClockAnchor& clock) {
   json.key(name).begin_object().member("monotonicNanos", clock.monotonic).member("realtimeNanos", clock.realtime);
   json.end_object();
@@ -136,7 +161,8 @@ std::vector<std::string> missing_parts(const Collected& collected, std::size_t j
 Result<std::string> bundle_of(const Collected& collected, const BundleFrame& frame) {
   std::vector<Part> parts{{"SUMMARY.txt", summary_of(collected, frame)},
                           {"findings.json", frame.findings},
-                          {"threads.json", threads_json(collected.facts)}};
+                          {"threads.json", threads_json(collected.facts)},
+                          {"counters.json", counters_json(collected.facts)}};
   parts.insert(parts.end(), collected.parts.begin(), collected.parts.end());
   std::size_t size = 0;
   for (const Part& each : parts) size += each.content.size();

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "coreinspect/tools/core_copy.h"
+#include "diagnose/collectors.h"
 #include "diagnose/lanes.h"
 #include "target/cgroup.h"
 #include "target/core_writer.h"
@@ -55,13 +56,6 @@ std::chrono::nanoseconds stop_of(const coreinspect::ViewResult& result) {
   const auto members = JsonValue::parse("{" + result.members + "}");
   if (!members) return {};
   return std::chrono::microseconds(static_cast<std::int64_t>((*members)["pauseMicros"].number()));
-}
-
-void add_stop(Collected& collected, std::chrono::nanoseconds stop) {
-  if (stop.count() == 0) return;
-  ++collected.stops;
-  collected.pause_all += stop;
-  collected.pause_longest = std::max(collected.pause_longest, stop);
 }
 
 class ViewCollector {

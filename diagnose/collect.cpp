@@ -28,6 +28,8 @@ Lane lane_of_jvm(const OpenTarget& open, const CollectOptions& options) {
           {"safepoint, first look", kOfSafepoint, safepoint},
           {"direct buffers", kOfThreads, step_of(jvm, &JvmCollector::look_at_direct_memory)},
           {"limits and code", kOfThreads, step_of(jvm, &JvmCollector::look_at_limits)},
+          {"malloc", kOfThreads, step_of(jvm, &JvmCollector::look_at_malloc)},
+          {"allocations", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_allocations)},
           {"threads, second look", kOfThreads, look, options.interval},
           {"busy threads", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_busy_threads)},
           {"threads, third look", kOfThreads, look, 2 * options.interval},
@@ -43,6 +45,15 @@ Lane lane_of_two(const std::string& name, milliseconds budget, pid_t pid, const 
   return {{name + ", first look", budget, look}, {name + ", second look", budget, look, 2 * options.interval}};
 }
 
+Lane lane_of_counters(pid_t pid, const CollectOptions& options) {
+  const auto counters = std::make_shared<CounterCollector>(pid);
+  const auto look = step_of(counters, &CounterCollector::look);
+  const milliseconds between = options.interval / 4, span = options.interval * 2 - between * 2;
+  return {{"counters, first look", kOfCounters, look},
+          {"counters, series", kOfCounters + span, [=] { return counters->look_often(between, span); }, between},
+          {"counters, second look", kOfCounters, look, 2 * options.interval}};
+}
+
 Lane lane_of_disks(pid_t pid) {
   const auto disks = std::make_shared<DiskCollector>(pid);
   return {{"disks", kOfKernel, step_of(disks, &DiskCollector::look)}};
@@ -52,7 +63,7 @@ Lane lane_of_disks(pid_t pid) {
 std::vector<Lane> lanes_of(pid_t pid, const OpenTarget& open, const CollectOptions& options) {
   return {lane_of_jvm(open, options),
           lane_of_two<ProcessCollector>("process", kOfKernel, pid, options),
-          lane_of_two<CounterCollector>("counters", kOfCounters, pid, options),
+          lane_of_counters(pid, options),
           lane_of_two<GroupCollector>("control groups", kOfKernel, pid, options),
           lane_of_two<SocketCollector>("sockets", kOfKernel, pid, options),
           lane_of_disks(pid)};
@@ -85,7 +96,7 @@ Result<Collected> collect_core(const std::string& path, const OpenTarget& open) 
   for (const auto& [name, step] :
        {std::pair{"threads", &JvmCollector::look_at_threads}, std::pair{"safepoint", &JvmCollector::look_at_safepoint},
         std::pair{"direct buffers", &JvmCollector::look_at_direct_memory},
-        std::pair{"limits and code", &JvmCollector::look_at_limits},
+        std::pair{"limits and code", &JvmCollector::look_at_limits}, std::pair{"malloc", &JvmCollector::look_at_malloc},
         std::pair{"mutexes", &JvmCollector::look_at_mutexes}}) {
     const auto begin = std::chrono::steady_clock::now();
     const auto outcome = (jvm.*step)();

@@ -25,6 +25,9 @@ class JvmCollector {
   Result<Publish> look_at_direct_memory();
   Result<Publish> look_at_limits();
   Result<Publish> look_at_mutexes();
+  Result<Publish> look_at_malloc();
+  // Where the collector works beside the program: native stacks of threads that were runnable in the last sample.
+  Result<Publish> look_at_allocations();
 
  private:
   struct Busy {
@@ -32,18 +35,29 @@ class JvmCollector {
     pid_t tid;
   };
   std::vector<Busy> busy_threads() const;
+  bool vm_thread_is_busy() const;  // between the last two samples
+  OperationsFact look_at_operations() const;
 
   OpenTarget open_;
   CollectOptions options_;
   std::unique_ptr<coreinspect::Inspection> inspection_;
   std::optional<coreinspect::ThreadSampler> sampler_;
   std::optional<ThreadsLook> before_, last_;
-  std::chrono::nanoseconds stopped_{};  // since the last sample, for the stacks of busy threads
+  std::chrono::nanoseconds stopped_{};  // since the last sample, for other stacks
+  std::size_t stops_ = 0;
 };
+
+// Counts a stop of the target's threads; 0: there was none.
+void add_stop(Collected& collected, std::chrono::nanoseconds pause);
 
 // The soft limit of this name, from the text of /proc/PID/limits (proc_pid_limits(5)); nothing if it is unlimited or
 // missing.
 std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name);
+
+// The bytes of a line of the text of /proc/PID/status: "VmSwap:      16 kB"; nothing if it is missing.
+std::optional<std::uint64_t> bytes_of_status(std::string_view status, std::string_view name);
+// Field 12 of /proc/PID/stat: pages that were read from a disk (proc_pid_stat(5)).
+std::uint64_t major_faults_of_stat(std::string_view stat);
 
 // The used bytes of all code heaps and their size.
 struct CodeBytes {
@@ -109,8 +123,12 @@ class CounterCollector {
  public:
   explicit CounterCollector(pid_t pid) : pid_(pid) {}
   Result<Publish> look();
+  // Again and again for the time `span`.
+  Result<Publish> look_often(std::chrono::milliseconds between, std::chrono::milliseconds span);
 
  private:
+  Result<CounterFact> read();
+
   pid_t pid_;
   std::optional<perfdata::CounterSource> source_;
 };

@@ -1,9 +1,11 @@
+#include <thread>
+
 #include "diagnose/collectors.h"
 #include "perfdata/derived.h"
 
 namespace jtrace::diagnose {
 
-Result<Publish> CounterCollector::look() {
+Result<CounterFact> CounterCollector::read() {
   if (!source_) {
     JTRACE_ASSIGN_OR_RETURN(source_, perfdata::CounterSource::of_process(pid_));
   }
@@ -20,7 +22,31 @@ Result<Publish> CounterCollector::look() {
   fact.class_space_used = value("classspace.used");
   fact.collections = value("gc.count");
   fact.uptime = value("uptime");
+  fact.threads_live = value("threads.live");
+  if (const auto count = snapshot.long_value("java.threads.started"))
+    fact.threads_started = static_cast<double>(*count);
+  if (const auto count = snapshot.long_value("sun.rt.safepoints")) fact.safepoints = static_cast<double>(*count);
+  return fact;
+}
+
+Result<Publish> CounterCollector::look() {
+  JTRACE_ASSIGN_OR_RETURN(const CounterFact fact, read());
   return [fact](Collected& collected) { collected.facts.counters.push_back(fact); };
+}
+
+// What cannot be read here is missed by the last look.
+Result<Publish> CounterCollector::look_often(std::chrono::milliseconds between, std::chrono::milliseconds span) {
+  const auto end = std::chrono::steady_clock::now() + span;
+  std::vector<CounterFact> facts;
+  while (std::chrono::steady_clock::now() < end) {
+    auto fact = read();
+    if (!fact) break;
+    facts.push_back(std::move(*fact));
+    std::this_thread::sleep_for(between);
+  }
+  return [facts](Collected& collected) {
+    collected.facts.counters.insert(collected.facts.counters.end(), facts.begin(), facts.end());
+  };
 }
 
 }  // namespace jtrace::diagnose

@@ -11,23 +11,50 @@ namespace jtrace::diagnose {
 // kernel counts the time of waiting for a processor only when the wait is over.
 inline constexpr double kWholeProcessor = 0.85;
 
+// The same for the VM Thread, which waits between two operations until a thread asks for the next.
+inline constexpr double kMostOfProcessor = 0.7;
+
 struct CpuShare {
   double ran = 0, queued = 0;
   double wanted() const { return ran + queued; }
 };
 
-// Nothing if the thread is new, or if the kernel does not have the figures.
-inline std::optional<CpuShare> share_between(const ThreadsLook& before, const ThreadsLook& now, ThreadKey key) {
-  const ThreadFact* then = before.find(key);
-  const ThreadFact* thread = now.find(key);
-  if (!then || !thread || !then->ran_ns || !thread->ran_ns) return std::nullopt;
-  const double elapsed = static_cast<double>(thread->measured_ns) - static_cast<double>(then->measured_ns) -
-                         static_cast<double>(now.stopped.count());
+// `stopped`: time between the two in which no thread ran. Nothing if the kernel does not have the figures.
+inline std::optional<CpuShare> share_between(const ThreadFact& then, const ThreadFact& now,
+                                             std::chrono::nanoseconds stopped) {
+  if (!then.ran_ns || !now.ran_ns) return std::nullopt;
+  const double elapsed = static_cast<double>(now.measured_ns) - static_cast<double>(then.measured_ns) -
+                         static_cast<double>(stopped.count());
   if (elapsed <= 0) return std::nullopt;
   const auto grown = [&](std::optional<std::uint64_t> from, std::optional<std::uint64_t> to) {
     return from && to && *to > *from ? static_cast<double>(*to - *from) / elapsed : 0.0;
   };
-  return CpuShare{.ran = grown(then->ran_ns, thread->ran_ns), .queued = grown(then->queued_ns, thread->queued_ns)};
+  return CpuShare{.ran = grown(then.ran_ns, now.ran_ns), .queued = grown(then.queued_ns, now.queued_ns)};
+}
+
+// Nothing if the thread is new, too.
+inline std::optional<CpuShare> share_between(const ThreadsLook& before, const ThreadsLook& now, ThreadKey key) {
+  const ThreadFact* then = before.find(key);
+  const ThreadFact* thread = now.find(key);
+  return then && thread ? share_between(*then, *thread, now.stopped) : std::nullopt;
+}
+
+// Whether it did not wait for anything between the two. On a machine with too few processors the time in which a thread
+// was ready is not all known yet; but the kernel counts each wait, and the stops for stacks are known.
+inline bool never_waits(const ThreadFact& then, const ThreadFact& now, const ThreadsLook& look) {
+  constexpr double kKnown = 0.2;  // of the time, for which it is known that it was ready
+  const auto share = share_between(then, now, look.stopped);
+  if (!share) return false;
+  if (share->wanted() >= kWholeProcessor) return true;
+  const std::uint64_t of_stops = look.stops + 1;  // one may have been read too early
+  return share->wanted() >= kKnown && share->ran > 0 && then.waits && now.waits && *now.waits <= *then.waits + of_stops;
+}
+
+// The same by the kernel's id, for threads of the VM, which have no key.
+inline std::optional<CpuShare> share_of_thread(const ThreadsLook& before, const ThreadsLook& now, pid_t tid) {
+  const ThreadFact* then = before.find_tid(tid);
+  const ThreadFact* thread = now.find_tid(tid);
+  return then && thread ? share_between(*then, *thread, now.stopped) : std::nullopt;
 }
 
 }  // namespace jtrace::diagnose

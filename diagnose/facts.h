@@ -46,10 +46,13 @@ struct ThreadFact {
   std::optional<std::uint64_t> ran_ns;     // on a processor
   std::optional<std::uint64_t> queued_ns;  // ready to run, without a processor
   std::uint64_t measured_ns = 0;           // time at which the two were read
+  std::optional<std::uint64_t> waits;      // how often it has waited, each stop for a stack included
   std::vector<FrameFact> frames;           // Java frames, innermost first
   bool whole = false;                      // the frames are complete, down to the bottom of the stack
   std::optional<WaitFact> wait;
-  std::string held_by;  // the tracer that has stopped it; "" otherwise
+  std::string held_by;   // the tracer that has stopped it; "" otherwise
+  std::string compiles;  // of a compiler thread: the method; "" if none
+  int compile_id = 0;    // of this compilation; 0 if none
 };
 
 // All threads at one moment.
@@ -57,11 +60,17 @@ struct ThreadsLook {
   std::uint64_t ns = 0;
   std::chrono::nanoseconds pause{};    // the longest that any thread was stopped
   std::chrono::nanoseconds stopped{};  // total since the previous sample: no thread ran during this time
+  std::size_t stops = 0;               // their number
   std::vector<ThreadFact> threads;
   std::vector<std::vector<ThreadKey>> deadlocks;  // in the order of "waits for"
   const ThreadFact* find(ThreadKey key) const {
     for (const ThreadFact& each : threads)
       if (each.key == key && key != 0) return &each;
+    return nullptr;
+  }
+  const ThreadFact* find_tid(pid_t tid) const {
+    for (const ThreadFact& each : threads)
+      if (each.tid == tid && tid != 0) return &each;
     return nullptr;
   }
 };
@@ -73,6 +82,14 @@ struct LateFact {
   ThreadKey key = 0;
   std::string name, why, frame;
 };
+// A handshake that was not run during the sample (coreinspect::LateHandshake).
+struct HandshakeFact {
+  std::uint64_t number = 0;
+  std::string name, requester;  // "" unknown
+  bool all = false;
+  double since = 0;  // seconds for which the sample saw it
+  std::vector<LateFact> late;
+};
 struct SafepointFact {
   enum class State { kUnknown, kNone, kSynchronizing, kSynchronized };
   State state = State::kUnknown;
@@ -82,6 +99,7 @@ struct SafepointFact {
   bool at_least = false;                // it may be older: this is how long it was observed
   std::string operation, requester;     // "" unknown, or none
   std::vector<LateFact> late;
+  std::optional<std::vector<HandshakeFact>> handshakes;  // nothing if the JVM does not tell
   std::optional<bool> locker_wanted;  // a collection waits for native code that has an array of the heap
   std::optional<int> locker_regions;  // threads in such code
 };
@@ -97,6 +115,13 @@ struct LimitFact {
 struct DirectFact {
   std::int64_t reserved = 0, count = 0;  // bytes, buffers
   std::optional<std::int64_t> limit;     // bytes
+};
+
+// Memory of glibc's arenas, without the main one (coreinspect/tools/malloc_heaps.h). Bytes.
+struct MallocFact {
+  std::uint64_t arenas = 0;          // their number
+  std::uint64_t held = 0, free = 0;  // free: a lower bound
+  std::uint64_t unread = 0;          // of held: it was too much to read
 };
 
 // A lock of the VM or of native code, at one moment.
@@ -124,8 +149,10 @@ struct CounterFact {
   std::optional<double> gc_seconds, full_collections;                           // since the JVM began
   std::optional<double> old_used, old_max;                                      // bytes; used as of the last collection
   std::optional<double> metaspace_used, metaspace_committed, class_space_used;  // bytes
-  std::optional<double> collections;  // of all collectors, since the JVM began
-  std::optional<double> uptime;       // seconds
+  std::optional<double> collections;                    // of all collectors, since the JVM began
+  std::optional<double> uptime;                         // seconds
+  std::optional<double> safepoints;                     // since the JVM began
+  std::optional<double> threads_live, threads_started;  // Java threads; started since the JVM began
 };
 
 // A thread in the kernel's state D: it waits for a device or a file system, and no signal wakes it.
@@ -175,6 +202,27 @@ struct ProcessFact {
   std::string tracer;                               // "gdb, process 4711"; "" if there is none but this program
   std::optional<std::uint64_t> files, files_limit;  // open descriptors, and their limit
   std::vector<KernelWaitFact> waits;
+  std::optional<std::uint64_t> resident, swapped;  // bytes
+  std::uint64_t major_faults = 0;                  // pages that were read from a disk, since the process began
+};
+
+// The VM operation at several moments between two samples; read only if the VM Thread is busy.
+struct OperationsFact {
+  std::size_t looks = 0;
+  std::map<std::string, std::size_t> seen;  // "VM_ThreadDump" -> at how many of these
+};
+
+// A thread that waits in an allocation until the collector has freed memory.
+struct StalledThread {
+  std::string name, function;  // function: of the VM
+  std::vector<FrameFact> frames;
+};
+// Of a collector that works beside the program (ZGC, Shenandoah), at several moments within half an interval.
+struct StallFact {
+  bool concurrent = false;                // false: this collector does not, and nothing was examined
+  std::size_t looks = 0, with_stall = 0;  // moments; with one such thread or more
+  std::size_t most = 0;                   // threads at one of them
+  std::optional<StalledThread> last;
 };
 
 struct Facts {
@@ -184,12 +232,15 @@ struct Facts {
   int feature = 0;
   std::vector<ThreadsLook> looks;
   BusyStacks busy;
+  OperationsFact operations;
+  std::optional<StallFact> stalls;
   std::vector<SafepointFact> safepoints;
   std::vector<ProcessFact> process;
-  std::vector<CounterFact> counters;
-  std::optional<DirectFact> direct;  // nothing: there are none, or they could not be read
+  std::vector<CounterFact> counters;  // the first and the last look, and several in between
+  std::optional<DirectFact> direct;   // nothing: there are none, or they could not be read
   bool direct_read = false;
   std::optional<LimitFact> limits;
+  std::optional<MallocFact> malloc;
   std::vector<MutexLook> mutexes;
   std::vector<GroupFact> groups;
   std::optional<std::vector<DiskFact>> disks;

@@ -3,32 +3,42 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "coreinspect/tools/direct_memory.h"
+#include "coreinspect/runtime/vm_operation.h"
+#include "coreinspect/tools/kernel_threads.h"
 #include "coreinspect/tools/mutex_report.h"
 #include "coreinspect/tools/safepoint_report.h"
 #include "diagnose/collectors.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/thread_facts.h"
+#include "diagnose/vm_threads.h"
 
 namespace jtrace::diagnose {
 namespace {
 
 constexpr int kBusyStacks = 8;                    // between two looks
+constexpr int kMostStacks = 24;                   // where a thread gets a processor too seldom to move in between
+constexpr std::size_t kEnoughStacks = 4;          // of each thread
 constexpr std::size_t kMostBusy = 4;              // threads
-constexpr std::uint64_t kNoLimit = 1ull << 60;    // bytes
 constexpr std::uint64_t kRanBetween = 1'000'000;  // ns of processor time between two stacks of a thread
-
-void add_stop(Collected& collected, std::chrono::nanoseconds pause) {
-  if (pause.count() == 0) return;
-  ++collected.stops;
-  collected.pause_all += pause;
-  collected.pause_longest = std::max(collected.pause_longest, pause);
-}
 
 void add_missing(Collected& collected, const std::vector<std::string>& lines) {
   for (const std::string& line : lines)
     if (std::find(collected.missing.begin(), collected.missing.end(), line) == collected.missing.end())
       collected.missing.push_back(line);
+}
+
+LateFact fact_of(const coreinspect::LateThread& late) {
+  return {.key = late.java.id, .name = late.java.name, .why = late.why, .frame = late.frame};
+}
+
+HandshakeFact fact_of(const coreinspect::LateHandshake& handshake) {
+  HandshakeFact fact{.number = handshake.number,
+                     .name = handshake.name,
+                     .requester = handshake.requester,
+                     .all = handshake.all,
+                     .since = handshake.since};
+  for (const coreinspect::LateThread& each : handshake.late) fact.late.push_back(fact_of(each));
+  return fact;
 }
 
 SafepointFact fact_of(const coreinspect::SafepointReport& report) {
@@ -48,8 +58,11 @@ SafepointFact fact_of(const coreinspect::SafepointReport& report) {
     fact.locker_wanted = report.locker->wanted;
     fact.locker_regions = report.locker->regions;
   }
-  for (const coreinspect::LateThread& each : report.late)
-    fact.late.push_back({.key = each.java.id, .name = each.java.name, .why = each.why, .frame = each.frame});
+  for (const coreinspect::LateThread& each : report.late) fact.late.push_back(fact_of(each));
+  if (report.handshakes_known) {
+    fact.handshakes.emplace();
+    for (const coreinspect::LateHandshake& each : report.handshakes) fact.handshakes->push_back(fact_of(each));
+  }
   return fact;
 }
 
@@ -74,16 +87,11 @@ MutexLook look_of(const coreinspect::MutexReport& report) {
 
 }  // namespace
 
-Result<CodeBytes> bytes_of_code(const coreinspect::Inspection& inspection) {
-  JTRACE_ASSIGN_OR_RETURN(const coreinspect::CodeCache* code, inspection.code());
-  CodeBytes bytes;
-  for (const coreinspect::CodeHeap& heap : code->heaps()) bytes.size += heap.reserved_end - heap.low;
-  JTRACE_RETURN_IF_ERROR(code->for_each([&](const coreinspect::CodeBlob& blob) {
-    bytes.used += blob.size;
-    bytes.has_methods = bytes.has_methods || blob.comp_level > 0;
-    return true;
-  }));
-  return bytes;
+void add_stop(Collected& collected, std::chrono::nanoseconds pause) {
+  if (pause.count() == 0) return;
+  ++collected.stops;
+  collected.pause_all += pause;
+  collected.pause_longest = std::max(collected.pause_longest, pause);
 }
 
 Result<Publish> JvmCollector::open() {
@@ -105,6 +113,7 @@ Result<Publish> JvmCollector::look_at_threads() {
   before_ = std::move(last_);
   last_ = facts_of(*inspection_, snapshot);
   last_->stopped += std::exchange(stopped_, {});
+  last_->stops += std::exchange(stops_, 0);
   return [look = *last_, missing = snapshot.missing](Collected& collected) {
     add_stop(collected, look.pause);
     add_missing(collected, missing);
@@ -116,15 +125,42 @@ std::vector<JvmCollector::Busy> JvmCollector::busy_threads() const {
   std::vector<Busy> busy;
   if (!before_ || !last_) return busy;
   for (const ThreadFact& each : last_->threads) {
-    const auto share = share_between(*before_, *last_, each.key);
-    if (each.tid == 0 || each.frames.empty() || !share || share->wanted() < kWholeProcessor) continue;
+    const ThreadFact* then = before_->find(each.key);
+    if (each.tid == 0 || each.frames.empty() || !then || !never_waits(*then, each, *last_)) continue;
     busy.push_back({each.key, each.tid});
     if (busy.size() == kMostBusy) break;
   }
   return busy;
 }
 
+bool JvmCollector::vm_thread_is_busy() const {
+  if (!before_ || !last_) return false;
+  return std::any_of(last_->threads.begin(), last_->threads.end(), [&](const ThreadFact& each) {
+    if (vm_thread_named(each.name).work != VmWork::kOperations) return false;
+    const auto share = share_of_thread(*before_, *last_, each.tid);
+    return share && share->wanted() >= kMostOfProcessor;
+  });
+}
+
+OperationsFact JvmCollector::look_at_operations() const {
+  constexpr std::size_t kLooks = 20;
+  constexpr std::chrono::milliseconds kBetween{7};
+  const coreinspect::Vm& vm = inspection_->vm();
+  const coreinspect::VmSymbols symbols(inspection_->target());
+  const coreinspect::KernelThreads threads(vm);
+  const coreinspect::KernelThread* vm_thread = threads.named("VM Thread");
+  const auto operations = coreinspect::VmOperations::find(vm, symbols, vm_thread ? vm_thread->nstid : 0);
+  OperationsFact fact;
+  for (; operations && fact.looks < kLooks; ++fact.looks) {
+    if (const auto now = operations->now(); now && *now)
+      if (const std::string name = operations->name(**now); !name.empty()) ++fact.seen[name];
+    std::this_thread::sleep_for(kBetween);
+  }
+  return fact;
+}
+
 Result<Publish> JvmCollector::look_at_busy_threads() {
+  const OperationsFact operations = vm_thread_is_busy() ? look_at_operations() : OperationsFact();
   const std::vector<Busy> busy = busy_threads();
   BusyStacks stacks;
   std::map<ThreadKey, std::uint64_t> ran;
@@ -133,11 +169,14 @@ Result<Publish> JvmCollector::look_at_busy_threads() {
   for (const Busy& each : busy) tids.push_back(each.tid);
   coreinspect::ThreadSampler sampler(*inspection_,
                                      {.max_stop = options_.max_stop, .virtual_threads = false, .locks = false});
-  for (int i = 0; i < kBusyStacks && !tids.empty(); ++i) {
+  const auto has_enough = [&](const Busy& each) { return stacks[each.key].size() >= kEnoughStacks; };
+  for (int i = 0; i < kMostStacks && !tids.empty(); ++i) {
+    if (i >= kBusyStacks && std::all_of(busy.begin(), busy.end(), has_enough)) break;
     std::this_thread::sleep_for(options_.interval / (kBusyStacks + 4));
     JTRACE_ASSIGN_OR_RETURN(const coreinspect::ThreadSnapshot snapshot, sampler.take(tids));
     pauses.push_back(snapshot.pause);
     stopped_ += snapshot.pause;
+    ++stops_;
     for (const auto& each : snapshot.threads) {
       if (each.java.id == 0 || each.walk.incomplete() || !each.cpu_ns) continue;
       // A thread that did not get a processor since the last stack has not moved, which proves nothing.
@@ -146,7 +185,8 @@ Result<Publish> JvmCollector::look_at_busy_threads() {
       stacks[each.java.id].push_back(frames_of(each.walk));
     }
   }
-  return [stacks = std::move(stacks), pauses = std::move(pauses)](Collected& collected) {
+  return [stacks = std::move(stacks), pauses = std::move(pauses), operations](Collected& collected) {
+    collected.facts.operations = operations;
     for (const auto pause : pauses) add_stop(collected, pause);
     collected.facts.busy = stacks;
   };
@@ -159,26 +199,6 @@ Result<Publish> JvmCollector::look_at_safepoint() {
     collected.facts.safepoints.push_back(fact);
     add_missing(collected, missing);
   };
-}
-
-Result<Publish> JvmCollector::look_at_limits() {
-  const coreinspect::Vm& vm = inspection_->vm();
-  // A size that is as large as the address space means that there is no limit.
-  const auto size = [&](const char* name) -> std::optional<std::uint64_t> {
-    const coreinspect::VmFlag* flag = vm.flag(name);
-    const auto value = flag ? parse_decimal<std::uint64_t>(flag->value) : std::nullopt;
-    return value && *value > 0 && *value < kNoLimit ? value : std::nullopt;
-  };
-  LimitFact fact{.max_heap = size("MaxHeapSize"),
-                 .max_metaspace = size("MaxMetaspaceSize"),
-                 .max_class_space = size("CompressedClassSpaceSize"),
-                 .attach_off = vm.flag_is_true("DisableAttachMechanism")};
-  JTRACE_ASSIGN_OR_RETURN(const CodeBytes code, bytes_of_code(*inspection_));
-  fact.code_used = code.used;
-  fact.code_size = code.size;
-  // With -Xint it is off too, but then no method was ever compiled.
-  fact.compiler_off = code.has_methods && vm.flag("UseCompiler") && !vm.flag_is_true("UseCompiler");
-  return [fact](Collected& collected) { collected.facts.limits = fact; };
 }
 
 // Both looks in one step: stops for stacks in between would make the waiting threads run.
@@ -197,18 +217,6 @@ Result<Publish> JvmCollector::look_at_mutexes() {
   return [looks = std::vector{first, second}, missing = report.missing](Collected& collected) {
     collected.facts.mutexes = looks;
     add_missing(collected, missing);
-  };
-}
-
-Result<Publish> JvmCollector::look_at_direct_memory() {
-  JTRACE_RETURN_IF_ERROR(inspection_->healthy());
-  if (coreinspect::CachedMemory* cached = inspection_->vm().cached_memory()) cached->reset();
-  std::optional<DirectFact> fact;
-  if (const auto direct = coreinspect::read_direct_memory(*inspection_))
-    fact = DirectFact{.reserved = direct->reserved, .count = direct->count, .limit = direct->limit};
-  return [fact](Collected& collected) {
-    collected.facts.direct = fact;
-    collected.facts.direct_read = true;
   };
 }
 

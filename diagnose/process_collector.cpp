@@ -80,6 +80,24 @@ std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_vie
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> bytes_of_status(std::string_view status, std::string_view name) {
+  for (const std::string_view line : split(status, '\n')) {
+    if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") continue;
+    const std::string_view rest = trimmed(line.substr(name.size() + 1));
+    const auto kib = parse_decimal<std::uint64_t>(rest.substr(0, rest.find(' ')));
+    return kib ? std::optional(*kib << 10) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t major_faults_of_stat(std::string_view stat) {
+  constexpr std::size_t kField = 9;  // after the name in parentheses, which may contain anything
+  const std::size_t end = stat.rfind(')');
+  if (end == stat.npos) return 0;
+  const auto fields = split(trimmed(stat.substr(end + 1)), ' ');
+  return fields.size() > kField ? parse_decimal<std::uint64_t>(fields[kField]).value_or(0) : 0;
+}
+
 Result<Publish> ProcessCollector::look() {
   if (!process_) {
     JTRACE_ASSIGN_OR_RETURN(process_, target::Process::open(pid_));
@@ -88,6 +106,11 @@ Result<Publish> ProcessCollector::look() {
   ProcessFact fact{.ns = monotonic_ns(), .state = status.state, .tracer = name_of_tracer(status.tracer)};
   fact.files = count_of_files(*process_);
   JTRACE_ASSIGN_OR_RETURN(fact.waits, waits_of(*process_));
+  if (const auto text = process_->read_proc("status")) {
+    fact.resident = bytes_of_status(*text, "VmRSS");
+    fact.swapped = bytes_of_status(*text, "VmSwap");
+  }
+  if (const auto text = process_->read_proc("stat")) fact.major_faults = major_faults_of_stat(*text);
   if (const auto limits = process_->read_proc("limits")) fact.files_limit = soft_limit(*limits, "Max open files");
   return [fact](Collected& collected) { collected.facts.process.push_back(fact); };
 }

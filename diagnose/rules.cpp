@@ -25,6 +25,13 @@ std::string_view without_locker(const Facts& facts) {
   for (const SafepointFact& each : facts.safepoints) known += each.locker_wanted ? 1 : 0;
   return known < 2 ? "libjvm.so has no symbols for the GC locker" : "";
 }
+std::string_view without_handshakes(const Facts& facts) {
+  constexpr int kFirst = 12;  // JDK: the first in which threads wait for a handshake of a single one
+  if (!facts.live) return not_in_core(facts);
+  if (facts.safepoints.size() < 2) return "handshakes were not read twice";
+  if (facts.feature < kFirst) return "";
+  return facts.safepoints.back().handshakes ? "" : "libjvm.so has no symbols for handshakes, or is older than JDK 16";
+}
 std::string_view without_direct(const Facts& facts) {
   return facts.direct_read ? "" : "the direct buffers were not read";
 }
@@ -33,6 +40,11 @@ std::string_view without_counters(const Facts& facts) {
   return facts.counters.size() < 2 ? "the performance counters were not read twice" : "";
 }
 std::string_view without_limits(const Facts& facts) { return facts.limits ? "" : "the JVM's limits were not read"; }
+std::string_view without_malloc(const Facts& facts) { return facts.malloc ? "" : "the memory of malloc was not read"; }
+std::string_view without_stalls(const Facts& facts) {
+  if (!facts.live) return not_in_core(facts);
+  return facts.stalls ? "" : "stacks of threads that allocate were not read";
+}
 std::string_view without_metaspace(const Facts& facts) {
   if (!facts.live) return not_in_core(facts);
   if (facts.counters.empty()) return "the performance counters were not read";
@@ -78,14 +90,18 @@ const std::vector<Rule>& rules() {
       {"native-deadlock", "deadlocks of the VM's locks and of native code", without_mutexes, find_native_deadlocks},
       {"stopped", "a stopped process", without_process, find_stopped},
       {"safepoint", "safepoints that are not reached", without_safepoints, find_late_safepoint},
+      {"handshake", "handshakes that are not run", without_handshakes, find_late_handshake, true},
       {"vm-operation", "long VM operations", without_operations, find_long_operation},
       {"gc-locker", "collections that wait for native code", without_locker, find_kept_gc_locker, true},
       {"heap-full", "a full heap with one collection after the other", without_counters, find_full_heap},
+      {"allocation-stall", "threads that wait for memory", without_stalls, find_allocation_stalls},
       {"group-memory", "a control group near its limit of memory", without_groups, find_full_group},
       {"disk-full", "full file systems", without_disks, find_full_disks},
       {"direct-memory", "direct buffers near their limit", without_direct, find_full_direct_memory},
       {"descriptors", "descriptors near their limit", without_process, find_many_files},
       {"threads", "threads near the limit of the control group", without_groups, find_many_tasks},
+      {"thread-growth", "threads that become more and more", without_three_samples, find_growing_threads},
+      {"swap", "a JVM in the swap", without_process, find_swapped},
       {"metaspace", "metaspace near its limit", without_metaspace, find_full_metaspace},
       {"code-cache", "a full code cache", without_limits, find_full_code},
       {"kernel-wait", "threads that wait in the kernel", without_process, find_kernel_waits},
@@ -98,7 +114,11 @@ const std::vector<Rule>& rules() {
       {"spinning", "threads that spin", without_three_samples, find_spinning},
       {"throttled", "a control group that takes the processors away", without_groups, find_throttled},
       {"gc-time", "much time in collections", without_counters, find_much_collecting},
+      {"gc-cpu", "a collector that uses most of the processor time", without_three_samples, find_busy_collector},
+      {"vm-thread", "threads of the VM that have no rest", without_three_samples, find_busy_vm_threads},
+      {"compiler", "compilations that do not end", without_three_samples, find_long_compilations},
       {"processors", "threads that wait for a processor", without_three_samples, find_waits_for_processor},
+      {"malloc-free", "memory that malloc keeps", without_malloc, find_free_malloc},
       {"unclosed-sockets", "sockets that are not closed", without_sockets, find_unclosed_sockets},
       {"group-size", "a heap larger than the control group", without_groups, find_small_group},
       {"network", "threads that wait for the network", without_three_samples, find_socket_readers},

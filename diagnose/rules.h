@@ -31,6 +31,7 @@ void find_native_deadlocks(const Facts& facts, std::vector<Finding>& found);
 // After find_stopped and those of safepoints: what they have found keeps locks of the VM, too, and nothing is added.
 void find_kept_mutexes(const Facts& facts, std::vector<Finding>& found);
 void find_late_safepoint(const Facts& facts, std::vector<Finding>& found);
+void find_late_handshake(const Facts& facts, std::vector<Finding>& found);
 void find_long_operation(const Facts& facts, std::vector<Finding>& found);
 void find_kept_gc_locker(const Facts& facts, std::vector<Finding>& found);
 void find_waits_without_owner(const Facts& facts, std::vector<Finding>& found);
@@ -38,6 +39,10 @@ void find_contention(const Facts& facts, std::vector<Finding>& found);
 void find_spinning(const Facts& facts, std::vector<Finding>& found);
 void find_stuck_finalizer(const Facts& facts, std::vector<Finding>& found);
 void find_full_direct_memory(const Facts& facts, std::vector<Finding>& found);
+void find_free_malloc(const Facts& facts, std::vector<Finding>& found);
+void find_allocation_stalls(const Facts& facts, std::vector<Finding>& found);
+void find_swapped(const Facts& facts, std::vector<Finding>& found);
+void find_growing_threads(const Facts& facts, std::vector<Finding>& found);
 void find_full_heap(const Facts& facts, std::vector<Finding>& found);
 void find_many_files(const Facts& facts, std::vector<Finding>& found);
 void find_throttled(const Facts& facts, std::vector<Finding>& found);
@@ -55,6 +60,10 @@ void find_waits_for_processor(const Facts& facts, std::vector<Finding>& found);
 void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found);
 // After find_full_heap: says nothing if that has found something.
 void find_much_collecting(const Facts& facts, std::vector<Finding>& found);
+// After these two, and after those of safepoints: they say nothing of what these explain.
+void find_busy_collector(const Facts& facts, std::vector<Finding>& found);
+void find_busy_vm_threads(const Facts& facts, std::vector<Finding>& found);
+void find_long_compilations(const Facts& facts, std::vector<Finding>& found);
 
 // Whether the process is stopped or frozen in every sample: then its threads stand still for that reason, and not by a
 // fault.

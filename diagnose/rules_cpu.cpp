@@ -9,7 +9,7 @@
 namespace jtrace::diagnose {
 namespace {
 
-constexpr double kRan = 0.05;       // of the time on a processor
+constexpr double kRan = 0.02;       // of the time on a processor
 constexpr std::size_t kStacks = 6;  // this many equal stacks; fewer may be chance
 
 // In the same method, called from the same places.
@@ -19,9 +19,14 @@ bool same_place(const std::vector<FrameFact>& one, const std::vector<FrameFact>&
 }
 
 bool is_late(const Facts& facts, ThreadKey key) {
-  for (const SafepointFact& safepoint : facts.safepoints)
-    for (const LateFact& each : safepoint.late)
-      if (each.key == key) return true;
+  const auto has = [key](const std::vector<LateFact>& late) {
+    return std::any_of(late.begin(), late.end(), [key](const LateFact& each) { return each.key == key; });
+  };
+  for (const SafepointFact& safepoint : facts.safepoints) {
+    if (has(safepoint.late)) return true;
+    for (const HandshakeFact& each : safepoint.handshakes.value_or(std::vector<HandshakeFact>()))
+      if (has(each.late)) return true;
+  }
   return false;
 }
 
@@ -43,7 +48,9 @@ void judge(const Facts& facts, const ThreadFact& thread, std::vector<Finding>& f
   double ran = 0;
   for (std::size_t i = 1; i < facts.looks.size(); ++i) {
     const auto share = share_between(facts.looks[i - 1], facts.looks[i], thread.key);
-    if (!share || share->wanted() < kWholeProcessor || share->ran < kRan) return;
+    const ThreadFact* then = facts.looks[i - 1].find(thread.key);
+    const ThreadFact* now = facts.looks[i].find(thread.key);
+    if (!share || !never_waits(*then, *now, facts.looks[i]) || share->ran < kRan) return;
     ran += share->ran / static_cast<double>(facts.looks.size() - 1);
   }
   const auto stacks = stacks_of(facts, thread.key);

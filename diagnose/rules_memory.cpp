@@ -50,4 +50,65 @@ void find_full_direct_memory(const Facts& facts, std::vector<Finding>& found) {
                    .next = "jtrace inspect " + facts.target + " histogram --class DirectByteBuffer"});
 }
 
+void find_free_malloc(const Facts& facts, std::vector<Finding>& found) {
+  constexpr std::uint64_t kMuch = 256u << 20;  // bytes
+  constexpr double kHalf = 0.5;                // of what was read
+  if (!facts.malloc || facts.malloc->held <= facts.malloc->unread) return;
+  const MallocFact& malloc = *facts.malloc;
+  const std::uint64_t read = malloc.held - malloc.unread;
+  if (malloc.free < kMuch || share_of(malloc.free, read) < kHalf) return;
+  Finding finding{
+      .rule = "malloc-free",
+      .sentence = "malloc keeps at least " + mib(malloc.free) +
+                  " that native code has freed: it is not given back to the system.",
+      .evidence = {"glibc's " + counted(malloc.arenas, "arena") + (malloc.arenas == 1 ? " holds " : " hold ") +
+                   mib(malloc.held) + ", and " + percent(share_of(malloc.free, read)) + " of it is free"},
+      .confidence = Confidence::kLikely,
+      .next = facts.feature >= 17
+                  ? "jcmd " + facts.target + " System.trim_native_heap; or start it with MALLOC_ARENA_MAX=2"
+                  : "start it with MALLOC_ARENA_MAX=2 in the environment"};
+  if (malloc.unread > 0) finding.evidence.push_back(mib(malloc.unread) + " of the arenas were not read");
+  found.push_back(std::move(finding));
+}
+
+void find_allocation_stalls(const Facts& facts, std::vector<Finding>& found) {
+  constexpr std::size_t kSome = 2;  // looks
+  if (!facts.stalls || facts.stalls->with_stall < kSome || !facts.stalls->last || stands_still(facts)) return;
+  const StallFact& stalls = *facts.stalls;
+  found.push_back({.rule = "allocation-stall",
+                   .sentence = "Threads that allocate wait until the collector has freed memory: it does not keep up.",
+                   .evidence = {"at " + std::to_string(stalls.with_stall) + " of " + counted(stalls.looks, "look") +
+                                    ", and up to " + counted(stalls.most, "thread") + " at a time",
+                                quoted(stalls.last->name) + " in " + printable(stalls.last->function) + ", at " +
+                                    own_place(stalls.last->frames)},
+                   .confidence = 2 * stalls.with_stall >= stalls.looks ? Confidence::kLikely : Confidence::kHint,
+                   .next = "a larger heap, or fewer objects that live: jtrace inspect " + facts.target + " retained"});
+}
+
+void find_swapped(const Facts& facts, std::vector<Finding>& found) {
+  constexpr std::uint64_t kMuch = 64u << 20;  // bytes
+  constexpr double kShare = 0.05;             // of what the process uses
+  constexpr double kBusy = 50;                // pages from a disk each second
+  if (facts.process.size() < 2) return;
+  const ProcessFact& before = facts.process.front();
+  const ProcessFact& now = facts.process.back();
+  for (const ProcessFact* each : {&before, &now})
+    if (!each->swapped || !each->resident || *each->swapped < kMuch ||
+        share_of(*each->swapped, *each->swapped + *each->resident) < kShare)
+      return;
+  const double elapsed = static_cast<double>(now.ns - before.ns) / 1e9;
+  const double pages = elapsed > 0 ? static_cast<double>(now.major_faults - before.major_faults) / elapsed : 0;
+  found.push_back({.rule = "swap",
+                   .sentence = pages >= kBusy
+                                   ? "The JVM runs from the swap: what it needs has to be read from a disk first."
+                                   : "A part of the JVM is in the swap; a collection, which visits all objects, has "
+                                     "to read it again.",
+                   .evidence = {mib(*now.swapped) + " in the swap, " + mib(*now.resident) +
+                                    " in memory (VmSwap and VmRSS), so at 2 looks",
+                                std::to_string(now.major_faults - before.major_faults) +
+                                    " pages were read from a disk in " + seconds(elapsed)},
+                   .confidence = pages >= kBusy ? Confidence::kCertain : Confidence::kHint,
+                   .next = "jtrace inspect " + facts.target + " memory"});
+}
+
 }  // namespace jtrace::diagnose

@@ -29,6 +29,13 @@ Lasting lasting(const Facts& facts, State state) {
   return {.now = &now, .since = std::max(now.since.value_or(0), between + before.since.value_or(0)), .at_least = true};
 }
 
+// The handshake of the last sample, if an earlier one saw it too.
+const HandshakeFact* earlier(const Facts& facts, const HandshakeFact& now) {
+  for (const HandshakeFact& each : *facts.safepoints[facts.safepoints.size() - 2].handshakes)
+    if (each.number == now.number && each.requester == now.requester) return &each;
+  return nullptr;
+}
+
 std::string operation_of(const SafepointFact& safepoint) {
   std::string text = safepoint.operation.empty() ? "an unknown VM operation" : safepoint.operation;
   if (!safepoint.requester.empty()) text += ", requested by " + quoted(safepoint.requester);
@@ -36,9 +43,7 @@ std::string operation_of(const SafepointFact& safepoint) {
 }
 
 // The threads that are late in both samples.
-std::vector<LateFact> still_late(const Facts& facts) {
-  std::vector<LateFact> late = facts.safepoints.back().late;
-  const auto& before = facts.safepoints[facts.safepoints.size() - 2].late;
+std::vector<LateFact> late_in_both(const std::vector<LateFact>& before, std::vector<LateFact> late) {
   std::erase_if(late, [&](const LateFact& each) {
     return std::none_of(before.begin(), before.end(), [&](const LateFact& then) { return then.key == each.key; });
   });
@@ -52,6 +57,38 @@ std::string frame_of(const Facts& facts, const LateFact& late) {
   if (facts.looks.empty()) return "";
   const ThreadFact* thread = facts.looks.back().find(late.key);
   return thread && !thread->frames.empty() ? place(thread->frames.front()) : "";
+}
+
+// Adds a line for each, and returns their names.
+std::string add_late(const Facts& facts, const std::vector<LateFact>& late, Finding& finding) {
+  std::string names;
+  for (const LateFact& each : late) {
+    names += (names.empty() ? "" : ", ") + quoted(each.name);
+    const std::string frame = frame_of(facts, each);
+    finding.evidence.push_back(quoted(each.name) + " " + printable(each.why) +
+                               (frame.empty() ? "" : ", at " + printable(frame)));
+  }
+  return names;
+}
+
+void judge_handshake(const Facts& facts, const HandshakeFact& before, const HandshakeFact& now,
+                     std::vector<Finding>& found) {
+  const auto late = late_in_both(before.late, now.late);
+  const double between =
+      static_cast<double>(facts.safepoints.back().ns - facts.safepoints[facts.safepoints.size() - 2].ns) / 1e9;
+  const double since = between + before.since;
+  if (late.empty() || since < kLong) return;
+  const std::string requester = now.requester.empty() ? "A thread" : quoted(now.requester);
+  Finding finding{.rule = "handshake",
+                  .confidence = Confidence::kLikely,
+                  .next = "jtrace inspect " + facts.target + " safepoint --stop"};
+  finding.evidence.push_back("for at least " + seconds(since) +
+                             (now.name.empty() ? "" : ", for " + printable(now.name)) +
+                             (now.all ? ", which each thread is to run" : ""));
+  const std::string names = add_late(facts, late, finding);
+  finding.sentence = requester + " waits for a handshake (a request of the VM) that " + names +
+                     (late.size() == 1 ? " does" : " do") + " not come to run.";
+  found.push_back(std::move(finding));
 }
 
 // A core is one sample: a safepoint that was just being reached looks the same.
@@ -77,17 +114,21 @@ void find_late_safepoint(const Facts& facts, std::vector<Finding>& found) {
                   .confidence = Confidence::kCertain,
                   .next = "jtrace inspect " + facts.target + " safepoint --stop"};
   finding.evidence.push_back("for " + lasts.text() + ", for " + operation_of(*lasts.now));
-  std::string names;
-  for (const LateFact& each : still_late(facts)) {
-    names += (names.empty() ? "" : ", ") + quoted(each.name);
-    const std::string frame = frame_of(facts, each);
-    finding.evidence.push_back(quoted(each.name) + " " + printable(each.why) +
-                               (frame.empty() ? "" : ", at " + printable(frame)));
-  }
+  const auto& before = facts.safepoints[facts.safepoints.size() - 2].late;
+  const std::string names = add_late(facts, late_in_both(before, lasts.now->late), finding);
   finding.sentence =
       names.empty() ? "The JVM stands still: a safepoint is not reached, and no thread was found that holds it up."
                     : "The JVM stands still: a safepoint is not reached, because " + names + " does not stop for it.";
   found.push_back(std::move(finding));
+}
+
+void find_late_handshake(const Facts& facts, std::vector<Finding>& found) {
+  if (facts.safepoints.size() < 2 || stands_still(facts)) return;
+  const auto& before = facts.safepoints[facts.safepoints.size() - 2].handshakes;
+  const auto& now = facts.safepoints.back().handshakes;
+  if (!before || !now) return;
+  for (const HandshakeFact& each : *now)
+    if (const HandshakeFact* then = earlier(facts, each)) judge_handshake(facts, *then, each, found);
 }
 
 void find_long_operation(const Facts& facts, std::vector<Finding>& found) {

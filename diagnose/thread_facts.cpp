@@ -1,8 +1,10 @@
 #include "diagnose/thread_facts.h"
 
 #include "base/clock.h"
+#include "coreinspect/runtime/compile_task.h"
 #include "coreinspect/tools/lock_facts.h"
 #include "coreinspect/tools/profile.h"
+#include "diagnose/vm_threads.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -26,6 +28,7 @@ ThreadFact fact_of(const coreinspect::ThreadReport& report) {
   fact.ran_ns = report.cpu_ns;
   fact.queued_ns = report.queued_ns;
   fact.measured_ns = report.measured_ns;
+  fact.waits = report.waits;
   fact.frames = frames_of(report.walk);
   fact.whole = !report.walk.incomplete();
   if (report.held && report.held->stands) fact.held_by = target::describe_tracer(*report.held);
@@ -42,6 +45,16 @@ ThreadFact fact_of(const coreinspect::VirtualThread& thread) {
   return fact;
 }
 
+void add_compilation(const coreinspect::Inspection& inspection, const coreinspect::ThreadReport& report,
+                     ThreadFact& fact) {
+  if (vm_thread_named(fact.name).work != VmWork::kCompiler) return;
+  const auto task = coreinspect::read_compile_task(inspection.vm(), report.java.address);
+  if (!task) return;
+  fact.compile_id = task->id;
+  const auto method = inspection.methods().method(task->method);
+  fact.compiles = method ? (*method)->class_name + "::" + (*method)->name : "a method that cannot be read";
+}
+
 }  // namespace
 
 std::vector<FrameFact> frames_of(const coreinspect::Walk& walk) {
@@ -52,8 +65,11 @@ std::vector<FrameFact> frames_of(const coreinspect::Walk& walk) {
 }
 
 ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspect::ThreadSnapshot& snapshot) {
-  ThreadsLook look{.ns = monotonic_ns(), .pause = snapshot.pause, .stopped = snapshot.pause};
-  for (const auto& each : snapshot.threads) look.threads.push_back(fact_of(each));
+  ThreadsLook look{.ns = monotonic_ns(), .pause = snapshot.pause, .stopped = snapshot.pause, .stops = 1};
+  for (const auto& each : snapshot.threads) {
+    look.threads.push_back(fact_of(each));
+    add_compilation(inspection, each, look.threads.back());
+  }
   for (const auto& each : snapshot.virtual_threads) look.threads.push_back(fact_of(each));
   if (!inspection.healthy()) return look;
   const LockFacts locks(inspection, snapshot);

@@ -41,6 +41,13 @@ std::uint64_t count_of_switches(std::string_view status) {
   return sum;
 }
 
+std::optional<std::uint64_t> count_of_waits(std::string_view status) {
+  constexpr std::string_view kKey = "voluntary_ctxt_switches:";
+  for (const std::string_view line : split(status, '\n'))
+    if (line.starts_with(kKey)) return parse_decimal<std::uint64_t>(trimmed(line.substr(kKey.size())));
+  return std::nullopt;
+}
+
 std::vector<FutexWait> read_futex_waits(const target::Target& target) {
   if (const target::CoreFile* core = target.core()) return waits_of_core(*core);
   std::vector<FutexWait> waits;

@@ -24,6 +24,8 @@ std::vector<FutexWait> read_futex_waits(const target::Target& target);
 // How often a thread has left a processor: voluntary_ctxt_switches and nonvoluntary_ctxt_switches of its status file
 // (proc_pid_status(5)).
 std::uint64_t count_of_switches(std::string_view status);
+// The first of them alone: how often it has waited for something. Nothing if the kernel does not tell.
+std::optional<std::uint64_t> count_of_waits(std::string_view status);
 
 // A mutex of glibc that a thread waits for: pthread_mutex_t of x86-64 and aarch64 (struct_mutex.h): the word, a count,
 // the owner's id, the number of users, the kind.

@@ -39,10 +39,15 @@ class Finder {
          const std::function<bool(Address)>& is_present, PartMap& parts)
       : memory_(memory), mappings_(mappings), is_present_(is_present), parts_(parts) {}
 
-  MallocMemory find() {
+  MallocMemory find_arenas(std::uint64_t most) {
+    most_ = most;
     for (const target::MappedPages& pages : mappings_)
       if (is_candidate(pages)) find_heaps(pages.mapping);
     confirm();
+    return totals_;
+  }
+  MallocMemory find() {
+    find_arenas(~0ull);
     for (const target::MappedPages& pages : mappings_)
       if (is_candidate(pages)) find_blocks(pages.mapping);
     return totals_;
@@ -72,6 +77,11 @@ class Finder {
       parts_.add(heap.start, heap.start + kHeapSize, MemoryPart::kArenas);
       ++totals_.heaps;
       totals_.held += heap.size;
+      if (read_ >= most_) {
+        totals_.unread += heap.size;
+        continue;
+      }
+      read_ += heap.size;
       const Address end = heap.start + heap.size;
       if (heap.first) walk_chunks(memory_, first_chunk(heap.arena, end), end, totals_);
       else walk_chunks(memory_, heap.start + (heap.arena & (kHeapSize - 1)), end, totals_);
@@ -132,6 +142,7 @@ class Finder {
   PartMap& parts_;
   std::vector<MallocHeap> heaps_;
   MallocMemory totals_;
+  std::uint64_t read_ = 0, most_ = ~0ull;  // bytes of heaps
 };
 
 }  // namespace
@@ -161,6 +172,14 @@ void walk_chunks(const target::MemoryReader& memory, Address at, Address end, Ma
 MallocMemory find_malloc(const target::MemoryReader& memory, const std::vector<target::MappedPages>& mappings,
                          const std::function<bool(Address)>& is_present, PartMap& parts) {
   return Finder(memory, mappings, is_present, parts).find();
+}
+
+MallocMemory find_arenas(const target::MemoryReader& memory, const std::vector<target::Mapping>& mappings,
+                         const std::function<bool(Address)>& is_present, std::uint64_t most) {
+  std::vector<target::MappedPages> pages;
+  for (const target::Mapping& each : mappings) pages.push_back({.mapping = each, .rss = each.size()});
+  PartMap parts;
+  return Finder(memory, pages, is_present, parts).find_arenas(most);
 }
 
 }  // namespace jtrace::coreinspect

@@ -26,11 +26,17 @@ struct MallocMemory {
   std::uint64_t free = 0;               // of these, in free chunks and at the top: a lower bound
   std::uint64_t unparsable = 0;         // bytes after a chunk that changed while it was read
   std::uint64_t blocks = 0;             // large blocks
+  std::uint64_t unread = 0;             // bytes of heaps that were not read: there are more than was asked for
 };
 
 // Finds both kinds and adds their parts. `is_present`: whether the page of an address is in memory.
 MallocMemory find_malloc(const target::MemoryReader& memory, const std::vector<target::MappedPages>& mappings,
                          const std::function<bool(Address)>& is_present, PartMap& parts);
+
+// The arenas alone, without their large blocks and parts, from mappings whose pages are not counted. At most about
+// `most` bytes of heaps are read.
+MallocMemory find_arenas(const target::MemoryReader& memory, const std::vector<target::Mapping>& mappings,
+                         const std::function<bool(Address)>& is_present, std::uint64_t most);
 
 // The chunks of a heap from `at` on, up to `end`: adds to free and unparsable. For tests.
 void walk_chunks(const target::MemoryReader& memory, Address at, Address end, MallocMemory& totals);

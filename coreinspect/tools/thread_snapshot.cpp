@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/model/thread_reader.h"
+#include "coreinspect/tools/futex_waits.h"
 #include "coreinspect/tools/thread_capture.h"
 #include "coreinspect/unwind/mixed_walker.h"
 #include "coreinspect/unwind/stack_chunks.h"
@@ -32,6 +33,7 @@ void add_kernel_facts(const target::Process& process, pid_t tid, ThreadReport& r
   if (const auto text = process.read_proc(folder + "status")) {
     const auto status = target::parse_status(*text);
     report.name = status.name;
+    report.waits = count_of_waits(*text);
     if (!status.nspid.empty()) report.native_id = status.nspid.back();
   }
 }

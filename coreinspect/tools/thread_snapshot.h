@@ -28,6 +28,8 @@ struct ThreadReport {
   // Ready to run, without a processor (proc_pid_schedstat); nothing of a core, or if the kernel does not tell.
   std::optional<std::uint64_t> queued_ns;
   std::uint64_t measured_ns = 0;  // when the two were read (CLOCK_MONOTONIC)
+  // How often it has waited for something, each stop of a tracer included (count_of_waits).
+  std::optional<std::uint64_t> waits;
   std::optional<target::Registers> registers;
   // Another tracer holds it: only sp and pc of its registers are known, or none.
   std::optional<target::HeldThread> held;

@@ -8,6 +8,8 @@ import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -191,6 +193,90 @@ public final class Ailing {
             new Heavy();
             System.gc();
             sleep(10);
+        }
+    }
+
+    /** Threads that have the VM search the whole heap for locks, again and again. */
+    static void dumps(int count) {
+        Object[] last = null;
+        for (int i = 0; i < 400_000; i++) {
+            last = new Object[] {last, i};
+        }
+        kept = last;
+        for (int i = 0; i < count; i++) {
+            start("dumper-" + i, () -> {
+                while (!stop) {
+                    sink += ManagementFactory.getThreadMXBean().dumpAllThreads(true, true).length;
+                }
+            });
+        }
+    }
+
+    /** Blocks of malloc, by several threads so that they are in several arenas, of which nine of ten are freed. */
+    static void fragment(int megabytes) throws Exception {
+        final Field field = Class.forName("sun.misc.Unsafe").getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        final Object unsafe = field.get(null);
+        final Method allocate = unsafe.getClass().getMethod("allocateMemory", long.class);
+        final Method free = unsafe.getClass().getMethod("freeMemory", long.class);
+        final int threads = 8;
+        final int blocks = (megabytes << 20) / 900 / threads;
+        final CountDownLatch done = new CountDownLatch(threads);
+        for (int i = 0; i < threads; i++) {
+            start("fragmenter-" + i, () -> {
+                try {
+                    long[] addresses = new long[blocks];
+                    for (int k = 0; k < blocks; k++) {
+                        addresses[k] = (Long) allocate.invoke(unsafe, 900L);
+                    }
+                    for (int k = 0; k < blocks; k++) {
+                        if (k % 10 != 0) {
+                            free.invoke(unsafe, addresses[k]);
+                        }
+                    }
+                } catch (ReflectiveOperationException e) {
+                    throw new IllegalStateException(e);
+                }
+                done.countDown();
+                sleep(600_000);
+            });
+        }
+        await(done);
+    }
+
+    static volatile int leaked;
+
+    /** So many pools of one thread, and then one more each few milliseconds, none of which is shut down. */
+    static void leak(int count) {
+        start("leaker", () -> {
+            while (!stop) {
+                ExecutorService pool = Executors.newFixedThreadPool(1);
+                pool.execute(() -> sink++);
+                OPEN.add(pool);
+                if (++leaked > count) {
+                    sleep(20);
+                }
+            }
+        });
+        while (leaked < count) {
+            sleep(5);
+        }
+    }
+
+    /** Threads that allocate as fast as they can, while half of the heap lives. */
+    static void churn(int count) {
+        Object[] last = null;
+        for (int i = 0; i < 500; i++) {
+            last = new Object[] {last, new byte[60_000]};
+        }
+        kept = last;
+        for (int i = 0; i < count; i++) {
+            start("churner-" + i, () -> {
+                byte[][] young = new byte[100][];
+                for (int k = 0; !stop; k++) {
+                    young[k % young.length] = new byte[20_000];
+                }
+            });
         }
     }
 
@@ -471,6 +557,10 @@ public final class Ailing {
             case "pin": pin(); break;
             case "ready": ready(number); break;
             case "upgrade": start("upgrader", Ailing::upgrade); break;
+            case "dumps": dumps(number); break;
+            case "fragment": fragment(number); break;
+            case "leak": leak(number); break;
+            case "churn": churn(number); break;
             case "collect": start("collector", Ailing::collect); break;
             default: throw new IllegalArgumentException(words[0]);
         }

@@ -72,7 +72,8 @@ TEST_P(Bundle, HasWhatTheVerdictRestsOnAndIsReadAgain) {
   EXPECT_GE(manifest["pauses"]["stops"], 3);
   for (const json& member : manifest["members"])
     EXPECT_EQ(all[member["name"].get<std::string>()].get<std::string>().size(), member["bytes"]) << member;
-  for (const char* name : {"proc/status", "proc/limits", "proc/cgroup", "proc/smaps_rollup", "threads.json"})
+  for (const char* name :
+       {"proc/status", "proc/limits", "proc/cgroup", "proc/smaps_rollup", "threads.json", "counters.json"})
     EXPECT_GT(all[name].get<std::string>().size(), 10u) << name;
   for (const auto& [name, content] : all.items())
     EXPECT_THAT(content.get<std::string>(), Not(HasSubstr(kSecret))) << name;

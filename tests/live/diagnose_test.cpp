@@ -21,6 +21,7 @@ namespace jtrace::test {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -130,11 +131,24 @@ TEST_P(Diagnose, NamesAFullHeap) {
   EXPECT_THAT(found.texts("heap-full"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("full collections"))));
 }
 
-TEST_P(Diagnose, NamesWhatKeepsASafepointFromBeingReached) {
+std::unique_ptr<JvmProcess> start_late(const Jdk& jdk) {
   std::vector<std::string> flags{"-Xmx32m", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions",
                                  "-XX:GuaranteedSafepointInterval=0"};
-  if (GetParam().version > 8) flags.insert(flags.end(), {"-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0"});
-  const auto jvm = must(JvmProcess::start(GetParam(), "LateThread", {.flags = flags}));
+  if (jdk.version > 8) flags.insert(flags.end(), {"-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0"});
+  return must(JvmProcess::start(jdk, "LateThread", {.flags = flags}));
+}
+
+TEST_P(Diagnose, NamesWhatKeepsAHandshakeFromBeingRun) {
+  if (GetParam().version < 16) GTEST_SKIP() << "threads wait for handshakes of others from JDK 16 on";
+  const auto jvm = start_late(GetParam());
+  must(jvm->ask(GetParam().version < 20 ? "suspend" : "trace"));
+  EXPECT_THAT(diagnose_until(*jvm, "handshake").texts("handshake"),
+              ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("late-loop"), HasSubstr("LateThread.divide"),
+                                HasSubstr("asker"))));
+}
+
+TEST_P(Diagnose, NamesWhatKeepsASafepointFromBeingReached) {
+  const auto jvm = start_late(GetParam());
   must(jvm->ask("late"));
   EXPECT_THAT(diagnose_until(*jvm, "safepoint").texts("safepoint"),
               ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("late-loop"), HasSubstr("LateThread.divide"),

@@ -21,6 +21,7 @@ Collected collected_of(std::vector<Part> parts) {
   collected.facts.target = "0";  // no process has this number
   collected.facts.release = "17.0.1";
   collected.facts.looks.push_back({.ns = 5, .threads = {{.key = 3, .name = "main", .state = "RUNNABLE", .ran_ns = 7}}});
+  collected.facts.counters.push_back({.ns = 5, .safepoints = 9});
   collected.parts = std::move(parts);
   collected.steps = {{"threads", {}, {}, ""}, {"view heap", {}, {}, "it is gone"}};
   return collected;
@@ -51,6 +52,7 @@ TEST(Bundle, HasTheVerdictTheSamplesAndWhatIsMissing) {
   EXPECT_EQ(bundle.views(), "info");
   EXPECT_EQ(bundle.manifest()["target"]["version"].text(), "17.0.1");
   EXPECT_EQ(bundle.manifest()["steps"].items().at(1)["why"].text(), "it is gone");
+  EXPECT_EQ(must(bundle.json("counters.json"))["samples"].items().at(0)["safepoints"].number(), 9);
   const JsonValue threads = must(bundle.json("threads.json"));
   EXPECT_EQ(threads["samples"].items().at(0)["threads"].items().at(0)["ranNanos"].number(), 7);
 }

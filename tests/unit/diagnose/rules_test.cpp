@@ -108,9 +108,22 @@ Facts busy(double ran, double queued, int between = 8) {
 
 TEST(SpinningRule, NeedsAThreadThatNeverWaits) {
   EXPECT_THAT(ask(find_spinning, busy(0.84, 0)), IsEmpty());
-  EXPECT_THAT(ask(find_spinning, busy(0.04, 0.9)), IsEmpty());
+  EXPECT_THAT(ask(find_spinning, busy(0.01, 0.9)), IsEmpty());
   EXPECT_THAT(ask(find_spinning, busy(0.86, 0)), SizeIs(1));
   EXPECT_THAT(ask(find_spinning, busy(0.06, 0.9)), SizeIs(1));
+}
+
+// The time that a thread has been ready is only counted when it gets a processor.
+TEST(SpinningRule, GoesByTheNumberOfWaitsWhereTheMachineHasTooFewProcessors) {
+  Facts facts = busy(0.05, 0.3);
+  EXPECT_THAT(ask(find_spinning, facts), IsEmpty());
+  for (std::size_t i = 0; i < 3; ++i) {
+    facts.looks[i].stops = i == 2 ? 9 : 1;
+    facts.looks[i].threads[0].waits = i == 2 ? 112 : 100 + i;
+  }
+  EXPECT_THAT(ask(find_spinning, facts), IsEmpty());  // two more than it was stopped
+  facts.looks[2].threads[0].waits = 110;
+  EXPECT_THAT(ask(find_spinning, facts), SizeIs(1));
 }
 
 TEST(SpinningRule, DoesNotCountTheTimeOfItsOwnStops) {

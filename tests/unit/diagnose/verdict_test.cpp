@@ -22,6 +22,8 @@ Collected all_collected() {
   collected.facts.counters.resize(2);
   collected.facts.direct_read = true;
   collected.facts.limits.emplace();
+  collected.facts.malloc.emplace();
+  collected.facts.stalls.emplace();
   collected.facts.mutexes.resize(2);
   collected.facts.groups.resize(2, {.visible = true});
   collected.facts.disks.emplace();
