@@ -39,6 +39,7 @@ struct ThreadFact {
   ThreadKey key = 0;
   std::string name;
   pid_t tid = 0;      // in this process's pid namespace; 0 unknown, or of a core
+  pid_t nid = 0;      // in the innermost pid namespace of the process, as MutexFact has it; 0 unknown
   std::string state;  // as in Thread.State; "" for threads of the VM
   bool is_virtual = false;
   std::string virtual_state;  // as java.lang.VirtualThread names it: "PARKED", "UNPARKED"; "" for platform threads

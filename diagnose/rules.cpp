@@ -88,6 +88,7 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
       {"deadlock", "deadlocks", without_threads, find_deadlocks},
       {"native-deadlock", "deadlocks of the VM's locks and of native code", without_mutexes, find_native_deadlocks},
+      {"mixed-deadlock", "deadlocks of Java's locks and those below together", without_mutexes, find_mixed_deadlocks},
       {"stopped", "a stopped process", without_process, find_stopped},
       {"safepoint", "safepoints that are not reached", without_safepoints, find_late_safepoint},
       {"handshake", "handshakes that are not run", without_handshakes, find_late_handshake, true},

@@ -28,7 +28,9 @@ const std::vector<Rule>& rules();
 void find_stopped(const Facts& facts, std::vector<Finding>& found);
 void find_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_native_deadlocks(const Facts& facts, std::vector<Finding>& found);
-// After find_stopped and those of safepoints: what they have found keeps locks of the VM, too, and nothing is added.
+void find_mixed_deadlocks(const Facts& facts, std::vector<Finding>& found);
+// After find_stopped, find_mixed_deadlocks and those of safepoints: what they have found keeps locks of the VM, too,
+// and nothing is added.
 void find_kept_mutexes(const Facts& facts, std::vector<Finding>& found);
 void find_late_safepoint(const Facts& facts, std::vector<Finding>& found);
 void find_late_handshake(const Facts& facts, std::vector<Finding>& found);

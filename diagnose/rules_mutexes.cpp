@@ -53,6 +53,15 @@ void judge(const Facts& facts, const MutexFact& before, const MutexFact& now, st
   found.push_back(std::move(finding));
 }
 
+// By the rule for circles through locks of both kinds.
+bool is_in_mixed_circle(const MutexFact& mutex, const std::vector<Finding>& found) {
+  return std::any_of(found.begin(), found.end(), [&](const Finding& each) {
+    return each.rule == "mixed-deadlock" &&
+           std::any_of(each.evidence.begin(), each.evidence.end(),
+                       [&](const std::string& line) { return line.find(printable(mutex.name) + ",") != line.npos; });
+  });
+}
+
 }  // namespace
 
 void find_native_deadlocks(const Facts& facts, std::vector<Finding>& found) {
@@ -83,7 +92,8 @@ void find_kept_mutexes(const Facts& facts, std::vector<Finding>& found) {
     if (std::find(kCauses.begin(), kCauses.end(), each.rule) != kCauses.end()) return;
   for (const MutexFact& now : facts.mutexes.back().held)
     for (const MutexFact& before : facts.mutexes.front().held)
-      if (before.name == now.name && before.owner_tid == now.owner_tid) judge(facts, before, now, found);
+      if (before.name == now.name && before.owner_tid == now.owner_tid && !is_in_mixed_circle(now, found))
+        judge(facts, before, now, found);
 }
 
 }  // namespace jtrace::diagnose

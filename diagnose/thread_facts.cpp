@@ -24,6 +24,7 @@ std::optional<WaitFact> wait_of(const LockFacts& locks, target::Address thread) 
 
 ThreadFact fact_of(const coreinspect::ThreadReport& report) {
   ThreadFact fact{.key = report.java.id, .name = report.shown_name(), .tid = report.tid};
+  fact.nid = report.native_id;
   if (report.java.address != 0) fact.state = report.java.state();
   fact.ran_ns = report.cpu_ns;
   fact.queued_ns = report.queued_ns;

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/live/diagnosis.h"
 #include "tests/testlib/trace_checks.h"
 
@@ -70,6 +72,20 @@ TEST_P(DiagnoseVm, NamesACompilationThatDoesNotEnd) {
   EXPECT_THAT(found.texts("compiler"),
               ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("C2 CompilerThread0"), HasSubstr("::"))))
       << found.done.out;
+}
+
+TEST_P(DiagnoseVm, NamesADeadlockOfAMonitorAndAMutex) {
+  const auto jvm = start(with_diagnose_agent(GetParam(), "mixed"));
+  EXPECT_THAT(diagnose(jvm->pid_text(), {"--interval", "0.3"}).rules(), IsEmpty());
+  std::ofstream(jvm->in_working_folder("mixed")) << "now\n";
+  const Diagnosis found = diagnose_until(*jvm, "mixed-deadlock");
+  EXPECT_EQ(found.rules(), std::vector<std::string>{"mixed-deadlock"}) << found.done.out;
+  EXPECT_THAT(found.texts("mixed-deadlock"),
+              ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("mixed-1"), HasSubstr("mixed-2"),
+                                HasSubstr("native mutex"), HasSubstr("waiting to lock"))));
+  const auto locks = must(run_jtrace({"inspect", jvm->pid_text(), "locks"}));
+  EXPECT_THAT(locks.out, ::testing::StartsWith("deadlock: \"mixed-")) << locks.err;
+  EXPECT_THAT(locks.out, HasSubstr("a mutex of native code"));
 }
 
 TEST_P(DiagnoseVm, NamesThreadsThatBecomeMoreAndMore) {

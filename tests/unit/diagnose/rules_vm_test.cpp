@@ -201,6 +201,49 @@ TEST(ThreadGrowthRule, IsNotOfThreadsThatEndToo) {
   EXPECT_THAT(found_by(find_growing_threads, facts), IsEmpty());
 }
 
+// "t1" waits for a monitor that "t2" has, and "t2" for a mutex that "t1" has.
+Facts mixed() {
+  ThreadFact one{.key = 1, .name = "t1", .tid = 101, .nid = 11}, other{.key = 2, .name = "t2", .tid = 102, .nid = 12};
+  one.wait = WaitFact{.kind = "monitor", .text = "waiting to lock <0x10>", .owner = 2};
+  Facts facts{.target = "4711"};
+  facts.looks.resize(3, ThreadsLook{.threads = {one, other}});
+  MutexFact mutex{.name = "native mutex 0x100", .owner = "t1", .owner_tid = 11, .waiters = {{.tid = 12, .name = "t2"}}};
+  facts.mutexes.resize(2, MutexLook{.held = {mutex}});
+  return facts;
+}
+
+TEST(MixedDeadlockRule, NeedsACircleOfBothKindsAtTwoLooks) {
+  const auto found = found_by(find_mixed_deadlocks, mixed());
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].evidence, ElementsAre(HasSubstr("\"t1\" #1 is waiting to lock <0x10>"),
+                                             HasSubstr("\"t2\" waits for native mutex")));
+  EXPECT_THAT(found_by(find_kept_mutexes, mixed(), found), IsEmpty());
+  EXPECT_THAT(found_by(find_kept_mutexes, mixed()), SizeIs(1));
+  Facts other_owner = mixed();
+  other_owner.mutexes[0].held[0].owner_tid = 13;
+  EXPECT_THAT(found_by(find_mixed_deadlocks, other_owner), IsEmpty());
+  Facts once = mixed();
+  once.looks[1].threads[0].wait.reset();
+  EXPECT_THAT(found_by(find_mixed_deadlocks, once), IsEmpty());
+  Facts java = mixed();
+  java.mutexes = {MutexLook(), MutexLook()};
+  for (ThreadsLook& look : java.looks) {
+    look.threads[1].wait = look.threads[0].wait;
+    look.threads[1].wait->owner = 1;
+  }
+  EXPECT_THAT(found_by(find_mixed_deadlocks, java), IsEmpty());  // the rule for Java's locks says it
+}
+
+TEST(MixedDeadlockRule, TakesAVirtualThreadForItsCarrier) {
+  Facts facts = mixed();
+  for (ThreadsLook& look : facts.looks) {
+    look.threads[1].name = "carrier-1";
+    look.threads.push_back({.key = 9, .name = "v", .is_virtual = true, .carrier = "carrier-1"});
+    look.threads[0].wait->owner = 9;
+  }
+  EXPECT_THAT(found_by(find_mixed_deadlocks, facts), SizeIs(1));
+}
+
 TEST(MallocRule, NeedsMuchThatIsFreeAndHalfOfTheArenas) {
   const auto malloc = [](std::uint64_t held, std::uint64_t free, std::uint64_t unread = 0) {
     Facts facts{.target = "4711", .feature = 17};

@@ -1,0 +1,98 @@
+#include "coreinspect/tools/lock_graph.h"
+
+#include <algorithm>
+#include <map>
+
+namespace jtrace::coreinspect {
+namespace {
+
+const MutexRow* same_row(const MutexReport& report, const MutexRow& row) {
+  for (const MutexRow& each : report.rows)
+    if (each.address == row.address && each.owner && each.owner->nid == row.owner->nid) return &each;
+  return nullptr;
+}
+
+// The parties of LockFacts, and which of them stands on which native thread.
+class Parties {
+ public:
+  Parties(const LockFacts& locks, const ThreadSnapshot& snapshot) {
+    for (const ThreadReport& each : snapshot.threads)
+      if (each.java.address != 0) nid_of_object_[each.java.object] = each.java.native_id;
+    for (const LockFacts::Party& each : locks.parties()) {
+      if (!each.virtual_thread || !each.virtual_thread->mounted) continue;
+      const auto carrier = nid_of_object_.find(each.virtual_thread->carrier);
+      if (carrier != nid_of_object_.end()) mounted_[carrier->second] = of(each);
+    }
+  }
+  LockParty of(const LockFacts::Party& party) const {
+    if (party.virtual_thread) return {.virtual_thread = party.key, .name = *party.name};
+    return {.nid = party.java->native_id, .name = *party.name};
+  }
+  LockParty of(const MutexParty& party) const {
+    const auto found = mounted_.find(party.nid);
+    return found != mounted_.end() ? found->second : LockParty{.nid = party.nid, .name = party.name};
+  }
+
+ private:
+  std::map<Address, pid_t> nid_of_object_;
+  std::map<pid_t, LockParty> mounted_;
+};
+
+}  // namespace
+
+std::vector<MutexRow> kept_in_both(const MutexReport& before, const MutexReport& after) {
+  std::vector<MutexRow> rows;
+  for (const MutexRow& each : before.rows) {
+    const MutexRow* then = each.owner && each.owner->nid != 0 ? same_row(after, each) : nullptr;
+    if (!then) continue;
+    MutexRow row = each;
+    std::erase_if(row.waiters, [&](const MutexParty& waiter) {
+      return std::none_of(then->waiters.begin(), then->waiters.end(),
+                          [&](const MutexParty& other) { return other.nid == waiter.nid; });
+    });
+    if (!row.waiters.empty()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<LockEdge> lock_edges(const LockFacts& locks, const ThreadSnapshot& snapshot,
+                                 const std::vector<MutexRow>& mutexes) {
+  const Parties parties(locks, snapshot);
+  std::vector<LockEdge> edges;
+  for (const LockFacts::Party& each : locks.parties()) {
+    const Wait* wait = locks.wait_of(each.key);
+    const LockFacts::Party* owner = wait && wait->kind != "wait" ? locks.party(wait->owner_thread) : nullptr;
+    if (owner) edges.push_back({.waiter = parties.of(each), .owner = parties.of(*owner)});
+  }
+  for (const MutexRow& row : mutexes)
+    for (const MutexParty& waiter : row.waiters)
+      if (row.owner) edges.push_back({parties.of(waiter), parties.of(*row.owner), true});
+  return edges;
+}
+
+std::vector<std::vector<LockParty>> mixed_circles(const std::vector<LockEdge>& edges) {
+  std::map<LockParty, const LockEdge*> waits;
+  std::vector<LockParty> parties;  // a party's number for circles_of() is its place here
+  for (const LockEdge& each : edges) {
+    const LockEdge*& wait = waits[each.waiter];
+    if (!wait || each.below_java) wait = &each;  // a thread that waits below Java does nothing else
+    parties.insert(parties.end(), {each.waiter, each.owner});
+  }
+  std::sort(parties.begin(), parties.end());
+  const auto number = [&](const LockParty& party) {
+    return static_cast<pid_t>(std::lower_bound(parties.begin(), parties.end(), party) - parties.begin());
+  };
+  std::vector<std::pair<pid_t, pid_t>> owners;
+  for (const auto& [party, wait] : waits) owners.emplace_back(number(party), number(wait->owner));
+  std::vector<std::vector<LockParty>> mixed;
+  for (const auto& circle : circles_of(owners)) {
+    std::vector<LockParty> members;
+    for (const pid_t each : circle) members.push_back(parties[static_cast<std::size_t>(each)]);
+    const auto below = std::count_if(members.begin(), members.end(),
+                                     [&](const LockParty& each) { return waits.at(each)->below_java; });
+    if (below > 0 && static_cast<std::size_t>(below) < members.size()) mixed.push_back(std::move(members));
+  }
+  return mixed;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,131 @@
+// The view `locks`: circles of threads that wait for each other, through locks of all kinds; who waits for what, and
+// who has it.
+#include <algorithm>
+
+#include "coreinspect/tools/lock_graph.h"
+#include "coreinspect/tools/owned_locks.h"
+
+namespace jtrace::coreinspect {
+namespace {
+
+// Lists what threads own; a thread that ended may still own something.
+void append_owned_locks(const OwnedLocks& owned, const LockFacts& facts, JsonWriter* json, std::string& out) {
+  for (const OwnedLock& lock : owned.all()) {
+    const auto alive = std::find_if(facts.parties().begin(), facts.parties().end(),
+                                    [&](const LockFacts::Party& party) { return party.object == lock.owner; });
+    const bool known = alive != facts.parties().end();
+    const auto [name, id] = known ? std::pair(*alive->name, alive->id) : owned.name_of(lock);
+    if (json) {
+      json->begin_object().member("thread", name).member("threadId", id).member("kind", "owned");
+      json->member("object", hex(lock.object)).member("class", lock.class_name);
+      if (!known) json->member("listed", false);
+      json->end_object();
+    } else {
+      out += "\"" + printable(name) + "\" #" + std::to_string(id) + " owns <" + hex(lock.object) + "> (a " +
+             printable(lock.class_name) + ")" + (known ? "" : ", and is not among the threads that the JVM lists") +
+             "\n";
+    }
+  }
+}
+
+void append_waits(const LockFacts& locks, JsonWriter* json, std::string& out) {
+  for (const LockFacts::Party& each : locks.parties()) {
+    const Wait* wait = locks.wait_of(each.key);
+    if (!wait) continue;
+    if (!json) {
+      out += "\"" + printable(*each.name) + "\" #" + std::to_string(each.id) + " " + describe(*wait) + "\n";
+      continue;
+    }
+    json->begin_object().member("thread", *each.name).member("threadId", each.id).member("kind", wait->kind);
+    json->member("object", hex(wait->object)).member("class", wait->class_name);
+    if (!wait->owner.empty()) json->member("owner", wait->owner).member("ownerId", wait->owner_id);
+    json->end_object();
+  }
+}
+
+std::string named(const MutexParty& party) {
+  return (party.name.empty() ? "a thread" : "\"" + printable(party.name) + "\"") + " nid=" + std::to_string(party.nid);
+}
+
+void append_mutex_waits(const std::vector<MutexRow>& rows, JsonWriter* json, std::string& out) {
+  for (const MutexRow& row : rows)
+    for (const MutexParty& each : row.waiters) {
+      const std::string lock = row.name.empty() ? "a mutex of native code" : row.name;
+      if (!json) {
+        out += named(each) + " waiting to lock <" + hex(row.address) + "> (" + printable(lock) + ") owned by " +
+               named(*row.owner) + "\n";
+        continue;
+      }
+      json->begin_object().member("thread", each.name).member("nativeId", each.nid).member("kind", "mutex");
+      json->member("object", hex(row.address)).member("class", row.name);
+      json->member("owner", row.owner->name).member("ownerNativeId", row.owner->nid).end_object();
+    }
+}
+
+using Names = std::vector<std::string>;
+void append_circle(const Names& names, JsonWriter* json, std::string& out) {
+  if (json) {
+    json->begin_object().member("kind", "deadlock").key("threads").begin_array();
+    for (const std::string& each : names) json->value(each);
+    json->end_array().end_object();
+    return;
+  }
+  out += "deadlock:";
+  for (const std::string& each : names) out += " \"" + printable(each) + "\" ->";
+  out += " \"" + printable(names.front()) + "\"\n";
+}
+
+// Of Java's locks, of those below, and of both.
+std::vector<Names> circles_of_all(const LockFacts& locks, const ThreadSnapshot& snapshot, const MutexReport& report,
+                                  const std::vector<MutexRow>& mutexes) {
+  std::vector<Names> circles;
+  for (const auto& cycle : locks.deadlocks()) {
+    Names& names = circles.emplace_back();
+    for (const Address thread : cycle) names.push_back(*locks.party(thread)->name);
+  }
+  for (const auto& circle : report.circles) {
+    Names& names = circles.emplace_back();
+    for (const MutexParty& each : circle) names.push_back(each.name);
+  }
+  for (const auto& circle : mixed_circles(lock_edges(locks, snapshot, mutexes))) {
+    Names& names = circles.emplace_back();
+    for (const LockParty& each : circle) names.push_back(each.name);
+  }
+  return circles;
+}
+
+bool has_waits(const MutexReport& report) {
+  return std::any_of(report.rows.begin(), report.rows.end(),
+                     [](const MutexRow& row) { return row.owner && !row.waiters.empty(); });
+}
+
+}  // namespace
+
+// The locks below Java are read before the threads and after them: those of both were there in between.
+Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options) {
+  JTRACE_RETURN_IF_ERROR(inspection.healthy());
+  OwnedLocks owned(inspection, options.max_stop);
+  const MutexReport before = report_mutexes(inspection);
+  JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, {.max_stop = options.max_stop}));
+  const LockFacts locks(inspection, snapshot);
+  owned.settle(locks);
+  const auto mutexes = has_waits(before) ? kept_in_both(before, report_mutexes(inspection)) : std::vector<MutexRow>();
+  const auto circles = circles_of_all(locks, snapshot, before, mutexes);
+  ViewResult result;
+  result.missing = std::move(snapshot.missing);
+  result.missing.insert(result.missing.end(), before.missing.begin(), before.missing.end());
+  if (snapshot.batches > 1 && !circles.empty())
+    result.missing.push_back(
+        "the threads were not all stopped at one moment: a deadlock may be none, made of what "
+        "they waited for at different ones; --max-stop with more time stops all together");
+  JsonWriter json(result.out);
+  JsonWriter* const rows = options.json ? &json : nullptr;
+  for (const Names& each : circles) append_circle(each, rows, result.out);
+  append_waits(locks, rows, result.out);
+  append_mutex_waits(mutexes, rows, result.out);
+  append_owned_locks(owned, locks, rows, result.out);
+  append_why(owned, options.json, result);
+  return result;
+}
+
+}  // namespace jtrace::coreinspect
