@@ -57,7 +57,7 @@ void append_mutex_waits(const std::vector<MutexRow>& rows, JsonWriter* json, std
         continue;
       }
       json->begin_object().member("thread", each.name).member("nativeId", each.nid).member("kind", "mutex");
-      json->member("object", hex(row.address)).member("class", row.name);
+      json->member("object", hex(row.address)).member("class", row.name.empty() ? "native mutex" : row.name);
       json->member("owner", row.owner->name).member("ownerNativeId", row.owner->nid).end_object();
     }
 }
