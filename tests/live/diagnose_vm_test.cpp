@@ -61,7 +61,7 @@ TEST_P(DiagnoseVm, NamesThreadsThatWaitForMemory) {
 }
 
 TEST_P(DiagnoseVm, NamesACompilationThatDoesNotEnd) {
-  if (GetParam().version < 9) GTEST_SKIP() << "-XX:RepeatCompilation came with JDK 9";
+  if (GetParam().version < 17) GTEST_SKIP() << "there is no -XX:RepeatCompilation";
   const auto jvm =
       start({.flags = {"-XX:+UnlockDiagnosticVMOptions", "-XX:RepeatCompilation=100000000", "-XX:-TieredCompilation"}});
   must(jvm->ask("busy 1"));
