@@ -18,6 +18,7 @@
 #include "attach/credentials.h"
 #include "base/file.h"
 #include "base/leftovers.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 
 namespace jtrace::attach {
@@ -68,7 +69,7 @@ std::string objection(int directory, const Wish& wish, uid_t uid) {
   if ((flags & ST_RDONLY) != 0) return "read-only";
   if (wish.for_code && (flags & ST_NOEXEC) != 0) return "noexec";
   const std::uint64_t room = static_cast<std::uint64_t>(system.f_bavail) * static_cast<std::uint64_t>(system.f_bsize);
-  if (room < wish.size + kSlack) return "no room (" + std::to_string(room) + " bytes free)";
+  if (room < wish.size + kSlack) return "no room (" + size_text(room) + " free)";
   const bool open_to_others = (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (facts.st_mode & S_ISVTX) == 0;
   if (open_to_others) return "writable by others and not sticky";
   if (facts.st_uid != uid && facts.st_uid != 0 && (facts.st_mode & S_ISVTX) == 0)

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/size_text.h"
 
 namespace jtrace::attach {
 namespace {
@@ -47,7 +48,7 @@ Result<> check_room(int spool, std::uint64_t spooled) {
   const std::uint64_t keep_free = std::min<std::uint64_t>(kKeepFree, system.f_blocks * unit / 20);
   if (system.f_bavail * unit > keep_free + kSpoolStep) return {};
   return fail(ErrorCategory::kPartial,
-              "the reply is too long for " + spool_directory() + ": " + std::to_string(spooled) + " bytes came so far",
+              "the reply is too long for " + spool_directory() + ": " + size_text(spooled) + " came so far",
               "set TMPDIR to a place with room");
 }
 

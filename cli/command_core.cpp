@@ -1,6 +1,7 @@
 // jtrace core PID -o FILE: a core of a live JVM, of what is resident, or small: of what the views need.
 #include <unistd.h>
 
+#include "base/size_text.h"
 #include "cli/commands.h"
 #include "cli/heap_output.h"
 #include "cli/inspect_common.h"
@@ -22,10 +23,6 @@ struct CoreArguments {
   bool no_libraries = false;
   std::chrono::milliseconds max_stop = kMaxStop;
 };
-
-std::string size_text(std::uint64_t bytes) {
-  return bytes < 10u << 20 ? std::to_string(bytes >> 10) + " KiB" : std::to_string(bytes >> 20) + " MiB";
-}
 
 std::string text_of_ms(std::chrono::nanoseconds time) {
   char text[32];

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/overwriting.h"
@@ -59,8 +60,8 @@ ExitStatus run(const RecoverArguments& arguments) {
   if (recovered->malformed != 0)
     log_warning(counted(recovered->malformed, "place") + " in the ring memory " + is_are(recovered->malformed) +
                 " invalid and left out");
-  log_info(std::to_string(recovered->from_file) + " bytes from the trace's file, " +
-           counted(recovered->events, "event") + " from the ring memory -> " + arguments.output);
+  log_info(size_text(recovered->from_file) + " from the trace's file, " + counted(recovered->events, "event") +
+           " from the ring memory -> " + arguments.output);
   if (arguments.remove && ::unlink(arguments.pool.c_str()) != 0)
     return report(system_error("removing", arguments.pool));
   const bool sound = recovered->whole && recovered->malformed == 0 && recovered->dropped == 0;

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/free_memory.h"
+#include "base/size_text.h"
 #include "trace/io/byte_source.h"
 
 namespace jtrace::cli {
@@ -34,7 +35,7 @@ Result<UniqueFd> unpacked(const std::string& path, bool& cut) {
     JTRACE_ASSIGN_OR_RETURN(const std::size_t count, trace::io::read_fully(*source, piece.data(), piece.size()));
     if (done % (64 * kPiece) == 0 && free_memory() < 128 * kPiece)
       return fail(ErrorCategory::kRefused,
-                  path + " is unpacked in memory, of which too little is free after " + std::to_string(done) + " bytes",
+                  path + " is unpacked in memory, of which too little is free after " + size_text(done),
                   "unpack it into a file");
     JTRACE_RETURN_IF_ERROR(write_whole(memory.get(), {piece.data(), count}, path));
     if (count < piece.size()) break;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/size_text.h"
 #include "base/unique_fd.h"
 #include "session/document/session_text.h"
 #include "session/pool_file.h"
@@ -51,8 +52,6 @@ void mark_told(const LeftPool& pool) {
   if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid()) return;
   [[maybe_unused]] const int ignored = ::fchmod(fd.get(), (info.st_mode & 07777) | S_ISVTX);
 }
-
-std::string size_text(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 std::string remedy(const LeftPool& pool) {
   if (pool.state == State::kBlank)

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/size_text.h"
 #include "base/strings.h"
 
 namespace jtrace::session {
@@ -23,12 +24,6 @@ std::string duration_text(std::uint64_t ns) {
 }
 
 namespace {
-
-std::string size_text(std::uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  return text;
-}
 
 // " (young, G1 Evacuation Pause)", as far as it is known.
 std::string why(const trace::GcFinish& finish) {

@@ -2,22 +2,11 @@
 
 #include <cstdio>
 
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "trace/byte_sink.h"
 
 namespace jtrace::session {
-namespace {
-
-std::string size_text(std::uint64_t bytes) {
-  char text[32];
-  if (bytes < 10'000) std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
-  else if (bytes < (10u << 20)) std::snprintf(text, sizeof text, "%.1f KiB", static_cast<double>(bytes) / 1024);
-  else std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1u << 20));
-  return text;
-}
-
-}  // namespace
-
 ExitStatus TraceSummary::status() const {
   if (reason == EndReason::kOutput && error) return trace::is_full(*error) ? ExitStatus::kPartial : exit_status(*error);
   if (reason == EndReason::kAgentGone) return ExitStatus::kAgent;

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/free_memory.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "target/copy_plan.h"
 #include "target/native_registers.h"
@@ -346,8 +347,7 @@ class ProcessCopier {
     for (Mapping& mapping : to.mappings) mapping.path = process_.path_inside(mapping.path);
     JTRACE_ASSIGN_OR_RETURN(to.auxiliary, process_.read_proc("auxv"));
     if (unreadable_ > 0)
-      copy_.missing_.push_back(std::to_string(unreadable_) +
-                               " bytes of memory could not be read: the core has zeros there");
+      copy_.missing_.push_back(size_text(unreadable_) + " of memory could not be read: the core has zeros there");
     return {};
   }
 

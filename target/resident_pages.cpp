@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 
 namespace jtrace::target {
@@ -92,8 +93,8 @@ void ResidentPages::look() const {
   const auto fields = split(statm ? std::string_view(*statm) : std::string_view(), ' ');
   const auto resident = fields.size() > 1 ? parse_decimal<std::uint64_t>(fields[1]) : std::nullopt;
   if (!resident || *resident * Pagemap::page_size() > kMaxResident) {
-    log_debug("pages that the target never touched are read too: it has more than " + std::to_string(kMaxResident) +
-              " bytes resident");
+    log_debug("pages that the target never touched are read too: it has more than " + size_text(kMaxResident) +
+              " resident");
   } else if (const auto smaps = process_.read_proc("smaps"); !smaps) {
     log_debug("pages that the target never touched are read too: " + smaps.error().message());
   } else {

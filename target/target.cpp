@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/size_text.h"
 #include "target/elf_image.h"
 #include "target/jvm_discovery.h"
 
@@ -57,7 +58,7 @@ bool is_cut_off(const CoreFile& core) { return core.missing_bytes() > 0 || core.
 std::string what_is_cut_off(const CoreFile& core) {
   std::string text = "the core is cut off: expected " + std::to_string(core.expected_size()) + " bytes, have " +
                      std::to_string(core.bytes().size());
-  if (core.missing_bytes() > 0) text += "; " + std::to_string(core.missing_bytes()) + " bytes of memory are missing";
+  if (core.missing_bytes() > 0) text += "; " + size_text(core.missing_bytes()) + " of memory are missing";
   if (core.missing_note_bytes() > 0)
     text += "; " + std::to_string(core.missing_note_bytes()) + " bytes of notes are missing: threads, mapped files";
   return text;

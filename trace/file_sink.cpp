@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/size_text.h"
 
 namespace jtrace::trace {
 namespace {
@@ -85,8 +86,7 @@ Result<std::uint64_t> FileSink::promise(std::uint64_t least, std::uint64_t wishe
   const std::uint64_t reserve = closing ? 0 : closing_reserve(options_.max_size);
   if (options_.max_size != 0) {
     if (least + reserve > options_.max_size)
-      return fail(
-          limit_error("the output has reached its limit of " + std::to_string(options_.max_size) + " bytes", path_));
+      return fail(limit_error("the output has reached its limit of " + size_text(options_.max_size), path_));
     wished = std::min(wished, options_.max_size - reserve);
   }
   if (!regular_) return wished;
@@ -114,8 +114,8 @@ Result<> FileSink::check_free(std::uint64_t more) const {
   struct statvfs file_system {};
   if (::fstatvfs(fd_.get(), &file_system) != 0) return {};
   if (std::uint64_t{file_system.f_bavail} * file_system.f_frsize >= options_.min_free + more) return {};
-  return fail(limit_error(
-      "the output stops so that " + std::to_string(options_.min_free) + " bytes of its file system stay free", path_));
+  return fail(
+      limit_error("the output stops so that " + size_text(options_.min_free) + " of its file system stay free", path_));
 }
 
 Result<> FileSink::drain(std::string_view records) {

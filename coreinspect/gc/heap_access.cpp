@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/free_memory.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "coreinspect/gc/copy_speed.h"
 
@@ -114,8 +115,8 @@ Result<> HeapAccess::refuse_if_too_large(const HeapAccessOptions& options) {
   const std::uint64_t used = layout_.used();
   if (const std::uint64_t room = free_memory() + (copy_ ? copy_->ready() : 0); used > room / 2)
     return fail(ErrorCategory::kRefused,
-                "a copy of the heap takes " + std::to_string(used) + " bytes, more than half of the " +
-                    std::to_string(room) + " bytes of free memory",
+                "a copy of the heap takes " + size_text(used) + ", more than half of the " + size_text(room) +
+                    " of free memory",
                 kOtherWays);
   if (cost_of_byte_ == 0) cost_of_byte_ = copy_cost(*inspection_.target().process_memory(), layout_, kCopyThreads);
   std::uint64_t resident = 0;
@@ -127,8 +128,8 @@ Result<> HeapAccess::refuse_if_too_large(const HeapAccessOptions& options) {
               kLayoutCost + kThreadCost * static_cast<std::int64_t>(threads ? threads->size() : 0);
   if (estimate_ > options.max_stop)
     return fail(ErrorCategory::kRefused,
-                "the JVM would be stopped for about " + text_of_ms(estimate_) + " while " + std::to_string(used) +
-                    " bytes of its heap are copied, more than --max-stop allows (" + text_of_ms(options.max_stop) + ")",
+                "the JVM would be stopped for about " + text_of_ms(estimate_) + " while " + size_text(used) +
+                    " of its heap are copied, more than --max-stop allows (" + text_of_ms(options.max_stop) + ")",
                 kOtherWays);
   return {};
 }
@@ -148,8 +149,7 @@ Result<> HeapAccess::copy_once(const HeapAccessOptions& options) {
   Result<> done;
   std::thread([&] { done = stop_and_copy(options, outside); }).join();
   JTRACE_RETURN_IF_ERROR(done);
-  if (copy_->unreadable() > 0)
-    missing_.push_back(std::to_string(copy_->unreadable()) + " bytes of the heap could not be read");
+  if (copy_->unreadable() > 0) missing_.push_back(size_text(copy_->unreadable()) + " of the heap could not be read");
   // From now on every reader of the heap gets the copied bytes.
   for (auto& [start, bytes] : copied_) cache.overlay(start, std::move(bytes));
   cache.set_layer(copy_.get());
@@ -187,10 +187,10 @@ Result<> HeapAccess::copy_within(HeapStop& stop) {
   const double new_pages = used > copy_->ready() ? static_cast<double>(used - copy_->ready()) : 0;
   const double takes = cost_of_byte_ * resident_share_ * static_cast<double>(used) + kNewPageCost * new_pages;
   if (nanoseconds(static_cast<std::int64_t>(takes)) > stop.time_left())
-    return fail(ErrorCategory::kTimeout, "the heap grew by " + std::to_string(grown) +
-                                             " bytes during the preparation: too many to copy in time");
+    return fail(ErrorCategory::kTimeout,
+                "the heap grew by " + size_text(grown) + " during the preparation: too much to copy in time");
   if (used / 2 > free_memory() / 2 + copy_->ready() / 2)
-    return fail(ErrorCategory::kRefused, "the heap grew to " + std::to_string(used) + " bytes, too many for a copy");
+    return fail(ErrorCategory::kRefused, "the heap grew to " + size_text(used) + ", too much for a copy");
   // If the machine is busier than expected, the stop lasts no longer than it takes to notice that.
   const nanoseconds at_most = stop.time_left();
   const auto in_time = [&](std::uint64_t done, std::uint64_t all) {

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <thread>
 
+#include "base/size_text.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -35,7 +37,7 @@ Result<std::unique_ptr<HeapCopy>> HeapCopy::make(const target::MemoryReader& bel
     copy->make_ready(size);
     return copy;
   }
-  return fail(system_error("no memory for a copy of the heap, " + std::to_string(size) + " bytes"));
+  return fail(system_error("no memory for a copy of the heap, " + size_text(size)));
 }
 
 void HeapCopy::make_ready(std::uint64_t size) {
@@ -63,8 +65,7 @@ Result<> HeapCopy::copy(std::span<const AddressRange> ranges, unsigned threads, 
   for (const AddressRange& range : ranges) {
     const std::uint64_t length = range.end - range.start;
     if (length > size_ - used_)
-      return fail(ErrorCategory::kPartial,
-                  "the heap is larger than there is room for a copy, " + std::to_string(size_) + " bytes");
+      return fail(ErrorCategory::kPartial, "the heap is larger than there is room for a copy, " + size_text(size_));
     ranges_.push_back({range.start, range.end, room_ + used_});
     for (std::uint64_t done = 0; done < length; done += kPiece)
       pieces.push_back({range.start + done, std::min(kPiece, length - done), room_ + used_ + done});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/size_text.h"
 #include "base/strings.h"
 
 namespace jtrace::coreinspect {
@@ -161,10 +162,9 @@ Result<std::vector<WalkTotals>> walk_each_region(HeapAccess& access, unsigned th
 std::vector<std::string> walk_faults(const WalkTotals& totals) {
   std::vector<std::string> lines;
   if (totals.unparsable > 0)
-    lines.push_back(std::to_string(totals.unparsable) + " bytes of the heap could not be parsed, in " +
+    lines.push_back(size_text(totals.unparsable) + " of the heap could not be parsed, in " +
                     counted(totals.breaks, "place"));
-  if (totals.unreadable > 0)
-    lines.push_back(std::to_string(totals.unreadable) + " bytes of the heap could not be read");
+  if (totals.unreadable > 0) lines.push_back(size_text(totals.unreadable) + " of the heap could not be read");
   return lines;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "coreinspect/hprof/redaction.h"
 #include "coreinspect/oops/class_model.h"
@@ -340,7 +341,7 @@ std::vector<std::string> HprofFile::missing() const {
   // A writer that was killed leaves whole segments, or room for more of them.
   if (is_open_ && cut_.empty())
     lines.push_back("the heap dump may be cut, so that objects are missing: the record that ends it is not there");
-  if (skipped_ > 0) lines.push_back(std::to_string(skipped_) + " bytes of the heap dump could not be read");
+  if (skipped_ > 0) lines.push_back(size_text(skipped_) + " of the heap dump could not be read");
   if (second_ > 0)
     lines.push_back("another heap dump begins at byte " + std::to_string(second_) + " of the file: it is left out");
   if (guard_.was_cut()) lines.push_back("the heap dump was cut while it was read");

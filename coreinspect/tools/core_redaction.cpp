@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/joined.h"
+#include "base/size_text.h"
 #include "coreinspect/hprof/heap_dumper.h"
 #include "coreinspect/hprof/object_encoder.h"
 #include "coreinspect/hprof/redaction.h"
@@ -157,8 +158,8 @@ class Redaction {
     std::vector<HeapMarker> markers(1, HeapMarker(kept, plans, found));
     JTRACE_ASSIGN_OR_RETURN(const WalkTotals totals, walk_regions(*access_, markers, 32, {}));
     if (totals.unparsable + totals.unreadable > 0)
-      core_.missing.push_back(std::to_string(totals.unparsable + totals.unreadable) +
-                              " bytes of the heap could not be parsed: the core has zeros there");
+      core_.missing.push_back(size_text(totals.unparsable + totals.unreadable) +
+                              " of the heap could not be parsed: the core has zeros there");
     drop_statics(kept);
     std::sort(found.starts.begin(), found.starts.end());
     starts_ = std::move(found.starts);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/free_memory.h"
+#include "base/size_text.h"
 #include "coreinspect/hprof/heap_dumper.h"
 #include "coreinspect/tools/core_redaction.h"
 #include "coreinspect/tools/graph_views.h"
@@ -30,8 +31,7 @@ Result<> check_room(const HeapAccess& access) {
   const std::uint64_t used = access.layout().used(), free = free_memory();
   if (used + used / 2 < free) return {};
   return fail(ErrorCategory::kRefused,
-              "a heap of " + std::to_string(used) + " bytes is analysed in memory, of which " + std::to_string(free) +
-                  " bytes are free",
+              "a heap of " + size_text(used) + " is analysed in memory, of which " + size_text(free) + " are free",
               "inspect heapdump -o FILE.hprof, and inspect the file where there is more");
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/name_pattern.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "coreinspect/gc/histogram.h"
 #include "coreinspect/hprof/vm_roots.h"
@@ -65,7 +66,7 @@ std::string millis(std::chrono::nanoseconds time) {
 std::string way_text(const HeapAccess& access, std::uint64_t changed) {
   const std::string tries = access.tries() > 1 ? ", tried " + counted(access.tries(), "time") : "";
   if (access.runs()) {
-    std::string text = "read while the JVM ran: " + std::to_string(changed) + " bytes changed in the meantime\n";
+    std::string text = "read while the JVM ran: " + size_text(changed) + " changed in the meantime\n";
     if (!access.why_running().empty()) text += "not stopped" + tries + ": " + printable(access.why_running()) + "\n";
     return text;
   }
@@ -252,8 +253,8 @@ Result<ViewResult> view_heap(Inspection& inspection, const ViewOptions& options)
     return result;
   }
   result.out = std::string(layout.collector) + ", " + counted(layout.collections, "collection");
-  if (layout.region_size > 0) result.out += ", regions of " + std::to_string(layout.region_size) + " bytes";
-  if (limit) result.out += ", at most " + std::to_string(*limit) + " bytes";
+  if (layout.region_size > 0) result.out += ", regions of " + size_text(layout.region_size);
+  if (limit) result.out += ", at most " + size_text(*limit);
   result.out += "\nregions           size           used  space\n";
   for (const auto& [type, sum] : sums)
     result.out += line_of("%7llu %14llu %14llu  ", sum.regions, sum.bytes, sum.used, std::string(type));

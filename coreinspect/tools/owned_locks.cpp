@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/clock.h"
+#include "base/size_text.h"
 #include "coreinspect/gc/histogram.h"
 
 namespace jtrace::coreinspect {
@@ -138,7 +139,7 @@ bool OwnedLocks::walk(std::uint64_t end_ns) {
   }
   const std::uint64_t used = (*access)->layout().used(), now = monotonic_ns();
   if (now > end_ns || used / kBytesOfNano > end_ns - now) {
-    why_ = "a heap of " + std::to_string(used) + " bytes takes longer to walk than --max-stop allows";
+    why_ = "a heap of " + size_text(used) + " takes longer to walk than --max-stop allows";
     return false;
   }
   const auto wanted = subclasses(classes, base->front());
@@ -148,12 +149,12 @@ bool OwnedLocks::walk(std::uint64_t end_ns) {
       walk_regions(**access, searches, kWant, [&](std::uint64_t, std::uint64_t) { return monotonic_ns() < end_ns; });
   for (const OwnedSearch& search : searches) locks_.insert(locks_.end(), search.found().begin(), search.found().end());
   if (!totals) {
-    why_ = "a heap of " + std::to_string(used) + " bytes takes longer to walk than --max-stop allows";
+    why_ = "a heap of " + size_text(used) + " takes longer to walk than --max-stop allows";
     return false;
   }
   if (!(*access)->missing().empty()) why_ = (*access)->missing().front();
   if (totals->unparsable + totals->unreadable > 0)
-    why_ = std::to_string(totals->unparsable + totals->unreadable) + " bytes of the heap could not be parsed";
+    why_ = size_text(totals->unparsable + totals->unreadable) + " of the heap could not be parsed";
   if (inspection_.target().core()) return false;
   collections_ = (*access)->layout().collections;
   return collected_meanwhile();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/size_text.h"
 #include "session/document/first_error.h"
 #include "trace/option_keys.h"
 
@@ -50,8 +51,7 @@ Result<> TraceDrain::watch_size(std::uint64_t time, std::uint64_t reserve) {
     JTRACE_RETURN_IF_ERROR(settle(Ending::kEvents));
     JTRACE_RETURN_IF_ERROR(write_counts_of_document());
   }
-  return fail(ErrorCategory::kPartial,
-              "the output has reached its limit of " + std::to_string(options_.max_size) + " bytes");
+  return fail(ErrorCategory::kPartial, "the output has reached its limit of " + size_text(options_.max_size));
 }
 
 Result<> TraceDrain::rotate(std::uint64_t time) {

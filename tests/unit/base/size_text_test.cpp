@@ -1,0 +1,19 @@
+#include "base/size_text.h"
+
+#include <gtest/gtest.h>
+
+namespace jtrace {
+namespace {
+
+TEST(SizeText, HasTheLargestUnitOfWhichThereAreTen) {
+  EXPECT_EQ(size_text(0), "0 bytes");
+  EXPECT_EQ(size_text(1), "1 byte");
+  EXPECT_EQ(size_text(9999), "9999 bytes");
+  EXPECT_EQ(size_text(10'240), "10.0 KiB");
+  EXPECT_EQ(size_text(64u << 20), "64.0 MiB");
+  EXPECT_EQ(size_text(std::uint64_t{3} << 30), "3072.0 MiB");
+  EXPECT_EQ(size_text((std::uint64_t{25} << 30) + (1u << 29)), "25.5 GiB");
+}
+
+}  // namespace
+}  // namespace jtrace
