@@ -33,4 +33,12 @@ constexpr bool is_chosen(std::string_view pattern, std::string_view name) {
   return matches_pattern(pattern, name);
 }
 
+// Whether `wanted` is the end of a class's name after a '.' or '$': "Order" of shop.Order and of shop.Till$Order, but
+// not of java.nio.ByteOrder.
+constexpr bool is_short_name(std::string_view wanted, std::string_view name) {
+  if (wanted.empty() || wanted.size() >= name.size() || !name.ends_with(wanted)) return false;
+  const char before = name[name.size() - wanted.size() - 1];
+  return before == '.' || before == '$';
+}
+
 }  // namespace jtrace

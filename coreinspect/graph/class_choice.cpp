@@ -1,28 +1,13 @@
 #include "coreinspect/graph/class_choice.h"
 
-#include <functional>
+#include <set>
 
-#include "base/name_pattern.h"
-#include "base/strings.h"
+#include "coreinspect/oops/class_names.h"
 
 namespace jtrace::coreinspect {
 namespace {
 
 constexpr int kDeepest = 1000;  // superclasses: more are a damaged dump
-
-ClassChoice those(const ObjectGraph& graph, const std::function<bool(const std::string&)>& is_wanted) {
-  ClassChoice choice{.is_chosen = std::vector<char>(graph.classes().size(), 0), .names = {}};
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < graph.classes().size(); ++i) {
-    if (!is_wanted(graph.classes()[i].name)) continue;
-    choice.is_chosen[i] = 1;
-    names.insert(graph.classes()[i].name);
-  }
-  choice.names.assign(names.begin(), names.end());
-  return choice;
-}
-
-std::string simple(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 void add_subclasses(const ObjectGraph& graph, ClassChoice& choice) {
   const std::vector<char> chosen = choice.is_chosen;
@@ -37,34 +22,31 @@ void add_subclasses(const ObjectGraph& graph, ClassChoice& choice) {
   }
 }
 
-Result<ClassChoice> choose_named(const ObjectGraph& graph, const std::string& pattern) {
-  if (auto choice = those(graph, [&](const std::string& name) { return name == pattern; }); !choice.names.empty())
-    return choice;
-  if (auto choice = those(graph, [&](const std::string& name) { return simple(name) == pattern; });
-      !choice.names.empty())
-    return choice;
-  if (auto choice = those(graph, [&](const std::string& name) { return is_chosen(pattern, name); });
-      !choice.names.empty())
-    return choice;
-  std::vector<std::string_view> names;
+Result<ClassChoice> choose_named(const ObjectGraph& graph, const std::string& wanted) {
+  std::vector<std::string> names;
   for (const GraphClass& each : graph.classes()) names.push_back(each.name);
-  const auto near = nearest_word(pattern, names);
-  return fail(ErrorCategory::kNotFound, "no class " + pattern,
-              near.empty() ? "histogram lists the classes" : "did you mean " + std::string(near) + "?");
+  JTRACE_ASSIGN_OR_RETURN(const auto meant, classes_meant(names, wanted));
+  ClassChoice choice{.is_chosen = std::vector<char>(names.size(), 0), .names = {}};
+  std::set<std::string> different;
+  for (const std::size_t i : meant) {
+    choice.is_chosen[i] = 1;
+    different.insert(names[i]);
+  }
+  choice.names.assign(different.begin(), different.end());
+  return choice;
 }
 
 }  // namespace
 
-Result<ClassChoice> choose_classes(const ObjectGraph& graph, const std::string& pattern, bool subclasses) {
-  JTRACE_ASSIGN_OR_RETURN(ClassChoice choice, choose_named(graph, pattern));
+Result<ClassChoice> choose_classes(const ObjectGraph& graph, const std::string& wanted, bool subclasses) {
+  JTRACE_ASSIGN_OR_RETURN(ClassChoice choice, choose_named(graph, wanted));
   if (subclasses) add_subclasses(graph, choice);
   return choice;
 }
 
 std::string ClassChoice::text() const {
-  if (names.size() != 1)
-    return counted(names.size(), "class", "classes") + (has_subclasses ? " and their subclasses" : "");
-  return printable(names.front()) + (has_subclasses ? " and its subclasses" : "");
+  if (!has_subclasses) return classes_text(names);
+  return classes_text(names) + (names.size() == 1 ? " and its subclasses" : " and their subclasses");
 }
 
 }  // namespace jtrace::coreinspect

@@ -13,13 +13,12 @@ struct ClassChoice {
   std::vector<std::string> names;  // different ones, sorted; without those that are only subclasses
   bool has_subclasses = false;     // some are
 
-  // "shop.Order", "shop.Order and its subclasses", "3 classes"; safe for a terminal.
+  // "shop.Order", "shop.Order and its subclasses", "2 classes (a.Order, b.Order)"; safe for a terminal.
   std::string text() const;
 };
 
-// The class of this name; else those with this name in any package; else those whose name matches the pattern, or
-// contains the text. With `subclasses` their subclasses too. kNotFound if there is none.
-Result<ClassChoice> choose_classes(const ObjectGraph& graph, const std::string& pattern, bool subclasses = false);
+// Those that the name means (class_names.h). With `subclasses` their subclasses too. kNotFound if there is none.
+Result<ClassChoice> choose_classes(const ObjectGraph& graph, const std::string& wanted, bool subclasses = false);
 
 // After "no object of" a class, if subclasses are wanted: why there may be some all the same.
 inline constexpr const char* kNoImplementers =

@@ -24,9 +24,8 @@ struct Wanted {
 
 Result<Wanted> wanted_of(const ObjectGraph& graph, const std::string& text, bool subclasses) {
   Wanted wanted{.is = std::vector<char>(graph.size(), 0), .name = text};
-  if (const auto address = parse_address(text)) {
-    const std::uint32_t object = graph.find(*address);
-    if (object == kNoObject) return fail(ErrorCategory::kNotFound, "no object at " + hex(*address));
+  if (parse_address_not_name(text)) {
+    JTRACE_ASSIGN_OR_RETURN(const std::uint32_t object, object_at(graph, text));
     wanted.is[object] = 1;
     wanted.objects = 1;
     wanted.reachable = graph.strength(object) == Strength::kGarbage ? 0 : 1;

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/strings.h"
+#include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
 
@@ -12,6 +13,14 @@ std::size_t rows_of(const ViewOptions& options, std::size_t otherwise) {
 
 std::string object_text(const ObjectGraph& graph, std::uint32_t object) {
   return printable(graph.name(object)) + " @" + hex(graph.address(object));
+}
+
+Result<std::uint32_t> object_at(const ObjectGraph& graph, const std::string& text) {
+  const auto address = parse_address(text);
+  if (!address) return fail(ErrorCategory::kUsage, "not an address: " + text, "0x... as the other views print it");
+  const std::uint32_t object = graph.find(*address);
+  if (object == kNoObject) return fail(ErrorCategory::kNotFound, "no object at " + hex(*address));
+  return object;
 }
 
 double share(std::uint64_t part, std::uint64_t whole) {

@@ -15,6 +15,8 @@ constexpr const char* kRetainedHeading = "      retained   share       shallow  
 std::size_t rows_of(const ViewOptions& options, std::size_t otherwise);
 // "java.util.HashMap @0xc0000000".
 std::string object_text(const ObjectGraph& graph, std::uint32_t object);
+// The object at an address, as the views print it. kUsage: it is none; kNotFound: there is no object.
+Result<std::uint32_t> object_at(const ObjectGraph& graph, const std::string& address);
 double share(std::uint64_t part, std::uint64_t whole);
 // The columns of kRetainedHeading.
 std::string figures(std::uint64_t retained, std::uint64_t all, std::uint64_t shallow);

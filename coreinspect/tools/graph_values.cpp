@@ -53,22 +53,57 @@ std::string GraphValues::named(std::string_view name, std::uint64_t key, std::ui
 std::string GraphValues::array(std::uint32_t object, int depth) {
   const HprofObject record = graph_.record(object);
   const bool of_references = record.kind == HprofSub::kObjectArrayDump;
-  const std::uint32_t size = graph_.file().field_size(of_references ? kReference : record.type);
   if (redacted_ && !of_references && fields_.is_hidden(object)) return record.count == 0 ? "[]" : kRedacted;
   if (record.type == kCharType && !of_references)
     return quoted(fields_.characters(object, true, kMaxText)) + (record.count > kMaxText ? "..." : "");
   std::string list;
   const std::uint64_t most = std::min<std::uint64_t>(record.count, depth == 0 ? kMaxElements : kMaxEntries);
-  for (std::uint64_t i = 0; i < most; ++i) {
-    const std::uint64_t bits = graph_.file().number(record.body + i * size, size);
-    // Maps without nodes (Map.of, IdentityHashMap) have each value after its key.
-    const std::uint64_t key =
-        of_references && i % 2 == 1
-            ? objects_.element(graph_.address(object), static_cast<std::uint32_t>(i - 1)).value_or(0)
-            : 0;
-    list += (i == 0 ? "" : ", ") + named("", key, bits, of_references ? kReference : record.type, depth + 1);
-  }
+  for (std::uint64_t i = 0; i < most; ++i) list += (i == 0 ? "" : ", ") + element(object, record, i, depth + 1).value;
   return "[" + list + rest(record.count - most) + "]";
+}
+
+GraphField GraphValues::element(std::uint32_t array, const HprofObject& record, std::uint64_t i, int depth) {
+  const bool of_references = record.kind == HprofSub::kObjectArrayDump;
+  const std::uint8_t type = of_references ? kReference : record.type;
+  const std::uint32_t size = graph_.file().field_size(type);
+  GraphField field{.name = "[" + std::to_string(i) + "]", .value = kRedacted, .declared_by = {}};
+  if (redacted_ && !of_references && fields_.is_hidden(array)) return field;
+  const std::uint64_t bits = graph_.file().number(record.body + i * size, size);
+  // Maps without nodes (Map.of, IdentityHashMap) have each value after its key.
+  const std::uint64_t key = of_references && i % 2 == 1
+                                ? objects_.element(graph_.address(array), static_cast<std::uint32_t>(i - 1)).value_or(0)
+                                : 0;
+  bool masked = false;
+  field.value = named("", key, bits, type, depth, &masked);
+  field.refers = of_references;
+  field.reference = of_references && !masked ? bits : 0;
+  return field;
+}
+
+std::vector<GraphField> GraphValues::elements(std::uint32_t array, std::uint64_t most) {
+  std::vector<GraphField> found;
+  const HprofObject record = graph_.record(array);
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(record.count, most); ++i)
+    found.push_back(element(array, record, i, 1));
+  return found;
+}
+
+std::vector<GraphField> GraphValues::statics(std::uint32_t class_object) {
+  std::vector<GraphField> found;
+  const std::uint32_t of = graph_.class_of_mirror(class_object);
+  const HprofClass* const record = of == kNoObject ? nullptr : graph_.class_record(of);
+  if (record == nullptr) return found;
+  for (const HprofStatic& each : record->statics) {
+    GraphField field{
+        .name = graph_.file().text(each.field.name), .value = kRedacted, .declared_by = graph_.classes()[of].name};
+    bool masked = false;
+    if (!redacted_ || each.field.type == kReference || stays_redacted(field.declared_by, field.name))
+      field.value = named(field.name, 0, each.value, each.field.type, 1, &masked);
+    field.refers = each.field.type == kReference;
+    field.reference = field.refers && !masked ? each.value : 0;
+    found.push_back(std::move(field));
+  }
+  return found;
 }
 
 std::string GraphValues::collection(std::uint64_t address, int depth) {

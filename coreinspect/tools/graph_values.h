@@ -37,6 +37,10 @@ class GraphValues {
   std::string contents(std::uint32_t object) { return contents(object, 0); }
   // Of an instance, those of its class first.
   std::vector<GraphField> fields(std::uint32_t object);
+  // The static fields of the class whose java.lang.Class this is.
+  std::vector<GraphField> statics(std::uint32_t class_object);
+  // The first elements of an array.
+  std::vector<GraphField> elements(std::uint32_t array, std::uint64_t most);
   std::size_t masked() const { return mask_.count(); }
 
  private:
@@ -51,6 +55,8 @@ class GraphValues {
   // A value that has this name, or is in an entry with this key.
   std::string named(std::string_view name, std::uint64_t key, std::uint64_t bits, std::uint8_t type, int depth,
                     bool* masked = nullptr);
+  // Element i of an array, whose elements have this type.
+  GraphField element(std::uint32_t array, const HprofObject& record, std::uint64_t i, int depth);
   bool is_text(std::uint64_t address);
   bool is_secret_key(std::uint64_t key);
 

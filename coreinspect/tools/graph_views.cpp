@@ -5,6 +5,7 @@
 
 #include "base/name_pattern.h"
 #include "base/strings.h"
+#include "coreinspect/graph/class_choice.h"
 #include "coreinspect/graph/heap_tree.h"
 #include "coreinspect/tools/graph_text.h"
 #include "coreinspect/tools/value_text.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kChildren = 3, kPaths = 3;
 constexpr int kLevels = 2;
+constexpr std::string_view kMirror = "java.lang.Class";
 constexpr std::uint64_t kSmall =
     1000;  // of the heap: what keeps less is shown only where a number of rows is asked for
 constexpr std::size_t kLongPath = 40, kPathEnd = 15;  // steps: of a longer path both ends are shown
@@ -87,35 +89,23 @@ class DominatorRows {
   const int levels_;
 };
 
-Result<std::uint32_t> object_of(const ObjectGraph& graph, const std::string& text) {
-  const auto address = parse_address(text);
-  if (!address) return fail(ErrorCategory::kUsage, "not an address: " + text, "0x... as the other views print it");
-  const std::uint32_t object = graph.find(*address);
-  if (object == kNoObject) return fail(ErrorCategory::kNotFound, "no object at " + hex(*address));
-  return object;
-}
-
 // By address, or those of a class that retain most.
 Result<std::vector<std::uint32_t>> wanted_objects(const ObjectGraph& graph, const std::string& text, std::size_t most) {
-  if (parse_address(text)) {
-    JTRACE_ASSIGN_OR_RETURN(const std::uint32_t object, object_of(graph, text));
+  if (parse_address_not_name(text)) {
+    JTRACE_ASSIGN_OR_RETURN(const std::uint32_t object, object_at(graph, text));
     return std::vector<std::uint32_t>{object};
   }
-  const auto& classes = graph.classes();
-  std::vector<char> is_wanted(classes.size(), 0);
-  for (std::size_t i = 0; i < classes.size(); ++i) is_wanted[i] = classes[i].name == text ? 1 : 0;
-  if (std::find(is_wanted.begin(), is_wanted.end(), 1) == is_wanted.end())
-    return fail(ErrorCategory::kNotFound, "no class " + text, "histogram lists the classes");
+  JTRACE_ASSIGN_OR_RETURN(const ClassChoice choice, choose_classes(graph, text));
   const HeapTree tree(graph);
   std::vector<std::uint32_t> found;
   for (std::uint32_t i = 0; i < graph.size(); ++i)
-    if (is_wanted[graph.class_of(i)] != 0 && tree.retained(i) > 0) found.push_back(i);
+    if (choice.is_chosen[graph.class_of(i)] != 0 && tree.retained(i) > 0) found.push_back(i);
   const auto more = [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(tree.retained(b), a) < std::pair(tree.retained(a), b);
   };
   std::sort(found.begin(), found.end(), more);
   if (found.size() > most) found.resize(most);
-  if (found.empty()) return fail(ErrorCategory::kNotFound, "no object of " + text + " is reachable");
+  if (found.empty()) return fail(ErrorCategory::kNotFound, "no object of " + choice.text() + " is reachable");
   return found;
 }
 
@@ -189,10 +179,20 @@ Result<ViewResult> graph_histogram(const ObjectGraph& graph, const ViewOptions& 
                   static_cast<unsigned long long>(row.sum.objects), static_cast<unsigned long long>(row.sum.shallow));
     result.out += line + printable(row.name) + "\n";
   }
-  if (options.json) return result;
+  if (options.json) {
+    result.members = "\"classObjects\":\"without the VM's own fields\"";
+    return result;
+  }
   std::snprintf(line, sizeof line, "Total %14llu %14llu\n", static_cast<unsigned long long>(all.objects),
                 static_cast<unsigned long long>(all.shallow));
   result.out += line;
+  const bool has_mirrors =
+      std::any_of(rows.begin(), rows.end(), [](const ClassRow& row) { return row.name == kMirror; });
+  if (has_mirrors)
+    result.out +=
+        std::string(kMirror) +
+        ": fields and static fields; what the VM adds to them is not in a heap dump, but in the histogram of a "
+        "JVM or core without --reachable\n";
   return result;
 }
 
@@ -240,7 +240,7 @@ Result<ViewResult> graph_dominators(const ObjectGraph& graph, const ViewOptions&
   DominatorRows rows(tree, options, result);
   if (options.heap.objects.empty()) rows.add(kNoObject, rows_of(options, kGraphRows));
   for (const std::string& text : options.heap.objects) {
-    JTRACE_ASSIGN_OR_RETURN(const std::uint32_t object, object_of(graph, text));
+    JTRACE_ASSIGN_OR_RETURN(const std::uint32_t object, object_at(graph, text));
     if (tree.retained(object) == 0) return fail(ErrorCategory::kNotFound, "the object at " + text + " is garbage");
     rows.row(tree.dominator(object), object, 0);
     rows.add(object, rows_of(options, kGraphRows), 1);

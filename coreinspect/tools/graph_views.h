@@ -21,6 +21,8 @@ Result<ViewResult> retained_by_group(const ObjectGraph& graph, const ViewOptions
 ViewResult class_tree_view(const HeapTree& tree, const ViewOptions& options, ViewResult result);
 Result<ViewResult> graph_paths(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_leaks(const ObjectGraph& graph, const ViewOptions& options);
+// Of the object at an address.
+Result<ViewResult> graph_object(const ObjectGraph& graph, const ViewOptions& options);
 Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& options);
 // Of a class, or of the object at an address.
 Result<ViewResult> graph_refs(const ObjectGraph& graph, const ViewOptions& options);

@@ -181,7 +181,7 @@ void add_roots(HeapAccess& access, Address wanted, std::vector<Row>& rows, std::
 }  // namespace
 
 Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options) {
-  const auto wanted = options.arguments.empty() ? std::nullopt : parse_address(options.arguments.front());
+  const auto wanted = options.arguments.empty() ? std::nullopt : parse_address_not_name(options.arguments.front());
   if (!wanted) return view_class_refs(inspection, options);
   JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection, options, true));
   std::vector<NoVisitor> nothing(threads_of(options.heap));

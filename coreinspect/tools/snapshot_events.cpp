@@ -10,6 +10,7 @@
 #include "coreinspect/tools/class_definition.h"
 #include "coreinspect/tools/counters.h"
 #include "coreinspect/tools/heap_views.h"
+#include "coreinspect/tools/named_classes.h"
 #include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/properties.h"
 #include "coreinspect/tools/secrets.h"
@@ -147,7 +148,7 @@ class SnapshotEvents::Impl {
   }
 
   Result<> write_class_with_methods(const std::string& name) {
-    JTRACE_ASSIGN_OR_RETURN(const auto classes, inspection_.classes().find(name));
+    JTRACE_ASSIGN_OR_RETURN(const auto classes, named_classes(inspection_, name));
     for (Address klass : classes) {
       JTRACE_RETURN_IF_ERROR(need_class(klass));
       const auto methods = inspection_.classes().methods(klass);

@@ -13,5 +13,8 @@ namespace jtrace::coreinspect {
 std::string value_text(const Inspection& inspection, Address at, std::string_view signature);
 // Hexadecimal, with or without 0x.
 std::optional<Address> parse_address(std::string_view text);
+// The same for an argument that may be the name of a class: Facade and Cafe are none. Without 0x an address begins with
+// a digit or has eight of them.
+std::optional<Address> parse_address_not_name(std::string_view text);
 
 }  // namespace jtrace::coreinspect

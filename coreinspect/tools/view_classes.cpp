@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "coreinspect/model/class_facts.h"
 #include "coreinspect/tools/class_file.h"
+#include "coreinspect/tools/named_classes.h"
 #include "coreinspect/tools/properties.h"
 #include "coreinspect/tools/secrets.h"
 #include "coreinspect/tools/value_text.h"
@@ -18,7 +19,7 @@ Result<std::vector<Address>> wanted_classes(Inspection& inspection, const ViewOp
   JTRACE_RETURN_IF_ERROR(inspection.healthy());
   if (options.arguments.empty()) return fail(ErrorCategory::kUsage, "this view needs the name of a class");
   const std::string& wanted = options.arguments.front();
-  if (!wanted.starts_with("0x")) return inspection.classes().find(wanted);
+  if (!wanted.starts_with("0x")) return named_classes(inspection, wanted);
   Address address = 0;
   std::from_chars(wanted.data() + 2, wanted.data() + wanted.size(), address, 16);
   JTRACE_RETURN_IF_ERROR(inspection.classes().name(address));
@@ -29,7 +30,9 @@ Result<ViewResult> class_file(Inspection& inspection, const std::vector<Address>
   if (classes.size() > 1) {
     std::string text;
     Loaders loaders(inspection);
-    for (Address klass : classes) text += (text.empty() ? "" : ", ") + hex(klass) + " of " + loaders.of(klass).name;
+    for (Address klass : classes)
+      text += (text.empty() ? "" : ", ") + inspection.classes().name(klass).value_or("?") + " at " + hex(klass) +
+              " of " + loaders.of(klass).name;
     return fail(ErrorCategory::kUsage, "several classes of that name: " + text, "name one by its address");
   }
   ViewResult result;

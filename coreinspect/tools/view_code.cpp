@@ -16,6 +16,13 @@ std::optional<Address> parse_address(std::string_view text) {
   return value;
 }
 
+std::optional<Address> parse_address_not_name(std::string_view text) {
+  constexpr std::size_t kSure = 8;
+  const bool is_sure =
+      text.size() >= kSure || text.starts_with("0x") || (!text.empty() && text[0] >= '0' && text[0] <= '9');
+  return is_sure ? parse_address(text) : std::nullopt;
+}
+
 namespace {
 
 std::string method_text(const Inspection& inspection, Address address) {

@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "coreinspect/runtime/bytecodes.h"
+#include "coreinspect/tools/named_classes.h"
 #include "coreinspect/tools/views.h"
 
 namespace jtrace::coreinspect {
@@ -24,7 +25,7 @@ Result<std::vector<const JavaMethod*>> wanted_methods(const Inspection& inspecti
   if (dot == path.npos || dot == 0)
     return fail(ErrorCategory::kUsage, "not a method: " + wanted,
                 "CLASS.METHOD, CLASS.METHOD(SIGNATURE), or 0xADDRESS");
-  JTRACE_ASSIGN_OR_RETURN(const auto classes, inspection.classes().find(path.substr(0, dot)));
+  JTRACE_ASSIGN_OR_RETURN(const auto classes, named_classes(inspection, path.substr(0, dot)));
   for (Address klass : classes) {
     JTRACE_ASSIGN_OR_RETURN(const auto methods, inspection.classes().methods(klass));
     for (Address address : methods) {

@@ -111,7 +111,7 @@ const std::vector<View>& views() {
        "contents, of an hprof file too",
        view_heapdump, nullptr, kDump, true, true},
       {"object", "ADDRESS", "an object with its fields, and what it refers to (--depth N)", view_object, object_parts,
-       kObjectView},
+       kObjectView, false, false, graph_object},
       {"instances", "CLASS", "some objects of a class with what their fields, collections and maps hold",
        view_instances, nullptr, kInstances, false, false, graph_instances},
       {"strings", "PATTERN", "which strings have a text: how many of them, held by which field", view_strings, nullptr,
@@ -136,7 +136,9 @@ const std::vector<View>& views() {
 bool uses_graph(const View& view, const ViewOptions& options) {
   if (view.writes_dump) return false;
   if (options.heap.reachable) return true;
-  if (view.of_graph == graph_refs) return !options.arguments.empty() && !parse_address(options.arguments.front());
+  if (view.of_graph == graph_object) return false;
+  if (view.of_graph == graph_refs)
+    return !options.arguments.empty() && !parse_address_not_name(options.arguments.front());
   return view.of_graph != nullptr && !view.walks_heap;
 }
 

@@ -131,6 +131,38 @@ TEST_P(Contents, OfAClassWithoutObjectsAndOfNoClass) {
   }
 }
 
+// One rule for all views: the end of a name after a dot or a dollar.
+TEST_P(Contents, OfAClassAreFoundByItsShortName) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    EXPECT_THAT(ask(target, {"instances", "Order"}).out, HasSubstr("3 objects of Contents$Order, "));
+    EXPECT_THAT(ask(target, {"refs", "Order"}).out, HasSubstr("3 objects of Contents$Order\n"));
+    EXPECT_THAT(ask(target, {"paths", "Order"}).out, HasSubstr("Contents$Order @0x"));
+    const CommandOutput part = ask(target, {"paths", "rder"});
+    EXPECT_EQ(part.status, 3);
+    EXPECT_THAT(part.err, HasSubstr("no class rder"));
+  }
+}
+
+// By the address that another view printed; of a dump by the graph, as in the shell.
+TEST_P(Contents, OfOneObjectAreReadableByItsAddress) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const std::string order = ask(target, {"instances", "Contents$Order", "--rows", "1"}).out;
+    const std::size_t at = order.find("@0x");
+    ASSERT_NE(at, std::string::npos) << order;
+    const std::string address = order.substr(at + 1, order.find('\n', at) - at - 1);
+    const bool live = target == jvm_->pid_text();  // without a stop: it has no --max-stop
+    const CommandOutput done =
+        live ? must(run_jtrace({"inspect", target, "object", address})) : ask(target, {"object", address});
+    if (live && done.status == 3) continue;  // a collection moved it
+    EXPECT_THAT(done.out,
+                AllOf(HasSubstr("Contents$Order at " + address), HasSubstr("  city = \"K\u00f6ln\""),
+                      HasSubstr("password = ********"), HasSubstr("  weight = 1099511627776  (Contents$Item)")))
+        << done.err;
+  }
+}
+
 json row(const json& document, const std::string& kind, const std::string& of, const std::string& field) {
   for (const json& each : document["data"])
     if (each["kind"] == kind && each["class"] == of && each["field"] == field) return each;

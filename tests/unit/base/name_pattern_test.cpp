@@ -46,5 +46,15 @@ TEST(NamePattern, WithoutStarsAPartOfTheNameIsEnoughToBeChosen) {
   EXPECT_TRUE(is_chosen("*work?r*", "my worker 1"));
 }
 
+TEST(NamePattern, AShortNameIsTheEndAfterADotOrADollar) {
+  EXPECT_TRUE(is_short_name("Order", "shop.Order"));
+  EXPECT_TRUE(is_short_name("Order", "shop.Till$Order"));
+  EXPECT_TRUE(is_short_name("Till$Order", "shop.Till$Order"));
+  EXPECT_TRUE(is_short_name("Order[]", "shop.Order[]"));
+  EXPECT_FALSE(is_short_name("Order", "java.nio.ByteOrder"));
+  EXPECT_FALSE(is_short_name("Order", "Order")) << "that is the whole name";
+  EXPECT_FALSE(is_short_name("", "shop."));
+}
+
 }  // namespace
 }  // namespace jtrace

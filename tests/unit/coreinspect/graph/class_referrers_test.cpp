@@ -6,6 +6,7 @@
 
 #include "coreinspect/graph/class_choice.h"
 #include "coreinspect/tools/graph_values.h"
+#include "coreinspect/tools/graph_views.h"
 #include "tests/unit/coreinspect/graph/hprof_builder.h"
 
 namespace jtrace::coreinspect {
@@ -80,6 +81,34 @@ TEST_F(Referrers, ClassesAreFoundByNameThenByPartOfIt) {
   const auto none = choose_classes(*graph_, "shop.Pear");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().help, "did you mean shop.Pair?");
+}
+
+TEST_F(Referrers, OneObjectIsShownWithWhatItRefersTo) {
+  ViewOptions options;
+  options.arguments = {hex(kFirst + 0x200)};
+  EXPECT_THAT(test::must(graph_object(*graph_, options)).out,
+              ::testing::ContainsRegex("shop.Pair at 0x10200, [0-9]+ bytes\n  one = shop.Pair @0x10300\n"
+                                       "  password = [*]+\n  number = 7\n"));
+  options.arguments = {hex(kFirst + 0x100)};
+  options.heap.depth = 1;
+  const auto array = test::must(graph_object(*graph_, options));
+  EXPECT_THAT(array.out, ::testing::HasSubstr(", 3 elements\n  [0] = shop.Pair @0x10200\n  [1] = shop.Pair @0x10300\n"
+                                              "  [2] = null\n  shop.Pair at 0x10200, "));
+  options.arguments = {hex(kApp)};
+  options.heap.depth = 0;
+  EXPECT_THAT(test::must(graph_object(*graph_, options)).out,
+              ::testing::HasSubstr("\n  static KEPT = java.util.ArrayList @0x10000 (2) ["));
+  options.arguments = {"0x42"};
+  const auto none = graph_object(*graph_, options);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message(), "no object at 0x42");
+}
+
+TEST_F(Referrers, PathsTakeTheShortNameOfAClass) {
+  ViewOptions options;
+  options.arguments = {"Pair"};
+  options.heap.top = 1;
+  EXPECT_THAT(test::must(graph_paths(*graph_, options)).out, ::testing::HasSubstr("shop.Pair @0x10200 is held by\n"));
 }
 
 // A damaged dump: each of two classes is the superclass of the other.
