@@ -3,6 +3,7 @@
 #include "cli/heap_dump_file.h"
 #include "cli/heap_values.h"
 #include "cli/view_run.h"
+#include "coreinspect/tools/core_copy.h"
 #include "coreinspect/tools/graph_views.h"
 
 namespace jtrace::cli {
@@ -21,6 +22,7 @@ Result<LoadedHeap> of_dump(const std::string& path) {
 
 Result<LoadedHeap> of_jvm(const InspectArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(const auto inspection, open_inspection(arguments));
+  JTRACE_RETURN_IF_ERROR(coreinspect::check_not_small(inspection->target(), "objects"));
   coreinspect::ViewOptions options = arguments.options;
   options.max_stop = arguments.max_stop;
   JTRACE_ASSIGN_OR_RETURN(auto made, coreinspect::graph_of(*inspection, options));

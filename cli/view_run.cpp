@@ -16,6 +16,7 @@
 #include "cli/loaded_heap.h"
 #include "cli/overwriting.h"
 #include "cli/redacted_dump.h"
+#include "coreinspect/tools/core_copy.h"
 #include "coreinspect/tools/core_redaction.h"
 #include "diagnose/bundle_file.h"
 #include "trace/xml_writer.h"
@@ -180,6 +181,11 @@ Result<std::vector<std::string>> write_graph_view(const InspectArguments& argume
   return answer_of(heap, arguments, view);
 }
 
+// Other views fail with the address that a small core lacks.
+bool needs_objects(const coreinspect::View& view, const coreinspect::ViewOptions& options) {
+  return view.walks_heap || coreinspect::uses_graph(view, options) || options.heap.in_events;
+}
+
 ExitStatus finish(const Result<std::vector<std::string>>& missing, const std::string& what) {
   if (!missing) return report(missing.error().with_context(what));
   for (const std::string& line : *missing) log_info("missing: " + line);
@@ -227,6 +233,9 @@ ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& 
                                                                : arguments.format == "xml"      ? "events"
                                                                                                 : view.name);
   if ((unanswered || arguments.options.threads.locals) && !answered) return report(answered.error());
+  if (needs_objects(view, arguments.options))
+    if (const Result<> whole = coreinspect::check_not_small((*inspection)->target(), view.name); !whole)
+      return report(whole.error());
   coreinspect::ViewOptions options = arguments.options;
   choose_form(arguments.format, options);
   options.max_stop = arguments.max_stop;

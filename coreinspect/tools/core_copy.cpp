@@ -6,11 +6,13 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/joined.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
 #include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/model/inspection.h"
 #include "coreinspect/runtime/vm_symbols.h"
+#include "coreinspect/tools/core_redaction.h"
 #include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/views.h"
 
@@ -106,6 +108,15 @@ const std::vector<std::string>& small_core_views() {
                                                  "threads",   "locks", "safepoint",  "classes", "loaders",
                                                  "codecache", "heap",  "vmstructs",  "symbols", "pmap"};
   return names;
+}
+
+// The addresses of locks are noted where the heap that they would be looked for in is not there.
+Result<> check_not_small(const target::Target& target, std::string_view what) {
+  const bool is_small =
+      target.core() != nullptr && target.core()->own_note(kLocksNote) != nullptr && !is_redacted(target);
+  if (!is_small) return {};
+  return fail(ErrorCategory::kRefused, "the core is a small one (jtrace core --small): it has no " + std::string(what),
+              "it has stack, " + joined(small_core_views()));
 }
 
 // The kernel would give more than there is, and then end whoever uses the most memory: that may be the target.

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/free_memory.h"
@@ -28,6 +29,9 @@ struct CoreCopy {
 
 // The views that a small core has answers for.
 const std::vector<std::string>& small_core_views();
+// kRefused if the target is a small core, which has no objects, and `what` needs them: walking over what is left of
+// the heap would give counts that look like an answer.
+Result<> check_not_small(const target::Target& target, std::string_view what);
 // Runs these views, and that of the stacks. Their output is not used: the point is what they read, which is recorded.
 // Returns what they miss.
 std::vector<std::string> run_views(Inspection& inspection, const std::vector<std::string>& names);

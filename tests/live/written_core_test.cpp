@@ -83,6 +83,17 @@ TEST_P(EachJvm, WholeAndSmallSayTheSame) {
   EXPECT_LT(std::filesystem::file_size(small), 24u << 20);
   for (const std::string& view : kViews)
     EXPECT_EQ(data(answer(whole, view, kNoFiles)), data(answer(small, view, kNoFiles))) << view;
+  // What is left of the heap would give counts that look like an answer.
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"histogram"}, {"values", "1"}, {"regions"}, {"leaks"}, {"instances", "String"}}) {
+    std::vector<std::string> asked = {"inspect", small};
+    asked.insert(asked.end(), words.begin(), words.end());
+    const auto refused = must(run_jtrace(asked));
+    EXPECT_EQ(refused.status, 1) << words.front();
+    EXPECT_EQ(refused.out, "") << words.front();
+    EXPECT_THAT(refused.err, HasSubstr("the core is a small one (jtrace core --small): it has no " + words.front() +
+                                       "; it has stack, info, flags"));
+  }
   const Dump live = dump_of_json(answer(jvm->pid_text(), "threads"));
   EXPECT_GE(live.size(), 14u);
   EXPECT_EQ(dump_of_json(answer(small, "threads", kNoFiles)), live);
