@@ -46,7 +46,9 @@ Result<std::vector<std::string>> show_stored(const BundleFile& bundle, const std
     JTRACE_ASSIGN_OR_RETURN(text, formatted(document, arguments.format, arguments.output));
   }
   if (arguments.format != "sqlite") text = harmless(std::move(text));
-  JTRACE_RETURN_IF_ERROR(print(text, arguments.output));
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_answer(arguments.output));
+  JTRACE_RETURN_IF_ERROR(bytes->write(text));
+  JTRACE_RETURN_IF_ERROR(bytes->finish());
   std::vector<std::string> missing;
   for (const JsonValue& line : value["missing"].items()) missing.push_back(printable(line.text()));
   return missing;

@@ -59,9 +59,10 @@ std::string json_of(const Opened& before, const Opened& after, const coreinspect
 
 Result<std::vector<std::string>> run_diff(const HeapArguments& arguments) {
   InspectArguments inspect = arguments.inspect;
-  inspect.options.json = is_made_of_json(inspect.format);
   JTRACE_RETURN_IF_ERROR(
       refuse_overwriting(inspect.output, {arguments.view, inspect.options.arguments.front(), inspect.files.libjvm}));
+  JTRACE_RETURN_IF_ERROR(settle_format(inspect, {"text", "json", "csv", "sqlite"}, kDiff));
+  inspect.options.json = is_made_of_json(inspect.format);
   JTRACE_ASSIGN_OR_RETURN(const Opened before, open(inspect, arguments.view));
   JTRACE_ASSIGN_OR_RETURN(const Opened after, open(inspect, arguments.inspect.options.arguments.front()));
   auto result = coreinspect::heap_diff(before.totals, after.totals, inspect.options);
@@ -71,7 +72,7 @@ Result<std::vector<std::string>> run_diff(const HeapArguments& arguments) {
   if (inspect.options.json) {
     JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), inspect.format, inspect.output));
   }
-  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(inspect.output));
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_answer(inspect.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
   return std::move(result.missing);
@@ -90,8 +91,6 @@ ExitStatus run_diff_command(const HeapArguments& arguments, const WordScopes& sc
     return report(Error{.category = ErrorCategory::kUsage,
                         .text = "threads of two heaps are not compared",
                         .help = "--by class, package, loader or path"});
-  if (const std::string& format = arguments.inspect.format; format == "xml" || is_made_of_stacks(format))
-    return report(Error{ErrorCategory::kUsage, "diff has no --format " + format});
   const auto missing = run_diff(arguments);
   if (!missing) return report(missing.error());
   for (const std::string& line : *missing) log_info("missing: " + line);

@@ -1,5 +1,6 @@
 // jtrace stack: the stack of each thread of a JVM, Java frames with native ones; the target is stopped for
 // milliseconds.
+#include "cli/answer_format.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/view_run.h"
@@ -7,7 +8,8 @@
 namespace jtrace::cli {
 namespace {
 
-ExitStatus run(const InspectArguments& arguments) {
+ExitStatus run(InspectArguments arguments) {
+  if (const Result<> good = settle_output(arguments, coreinspect::stack_view()); !good) return report(good.error());
   const coreinspect::ThreadChoice& threads = arguments.options.threads;
   if (arguments.format == "xml" && (threads.is_some() || threads.java || threads.group))
     return report({.category = ErrorCategory::kUsage,

@@ -82,9 +82,12 @@ void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
       .add_option(
           "--format", arguments.format,
           "text, json, csv or sqlite: its rows as a table; xml if the view has elements of trace.dtd; collapsed or "
-          "speedscope: dominators by class, for a flame graph")
-      ->check(CLI::IsMember({"text", "json", "csv", "sqlite", "collapsed", "speedscope", "xml"}));
-  command.add_option("-o,--output", arguments.output, "file to write; - is standard output (the default)");
+          "speedscope: dominators by class, for a flame graph (default: by the name of the output, else text)")
+      ->check(CLI::IsMember({"text", "json", "csv", "sqlite", "collapsed", "speedscope", "xml"}))
+      ->each([&arguments](const std::string&) { arguments.format_given = true; });
+  command.add_option("-o,--output", arguments.output,
+                     "file to write, in the format of its name (.json, .csv, .sqlite, ...); - is standard output (the "
+                     "default)");
   command.add_option("--sysroot", arguments.files.sysroot,
                      "for a core: the folder below which mapped files are searched");
   command.add_option("--libjvm", arguments.files.libjvm, "for a core: the libjvm.so that the process had mapped");

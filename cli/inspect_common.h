@@ -15,6 +15,7 @@ struct InspectArguments {
   std::string target;
   std::string view;
   std::string format = "text";
+  bool format_given = false;  // by --format; otherwise the name of the output decides (answer_format.h)
   std::string output = "-";
   target::CoreFileOptions files;
   coreinspect::ViewOptions options;

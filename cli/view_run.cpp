@@ -14,7 +14,6 @@
 #include "cli/heap_page.h"
 #include "cli/heap_values.h"
 #include "cli/loaded_heap.h"
-#include "cli/overwriting.h"
 #include "cli/redacted_dump.h"
 #include "coreinspect/tools/core_copy.h"
 #include "coreinspect/tools/core_redaction.h"
@@ -83,7 +82,7 @@ Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspectio
     return fail(ErrorCategory::kUsage,
                 "the view " + std::string(view.name) + " has no elements of trace.dtd: it has no --format xml",
                 "docs/trace_format.md, \"Views\"");
-  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_answer(arguments.output));
   trace::XmlWriter xml(*bytes, {.single_trace = true});
   auto identity = identity_of(inspection, options.show_secrets);
   identity.agent_parameters = view.name;
@@ -126,7 +125,7 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
     JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(result.out), arguments.format, arguments.output));
   }
   if (view.writes_dump && arguments.output == "-") return std::move(result.missing);
-  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(view.writes_dump ? "-" : arguments.output));
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_answer(view.writes_dump ? "-" : arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
   report_masked(result.masked);
@@ -157,7 +156,7 @@ Result<std::vector<std::string>> answer_of(const LoadedHeap& heap, const Inspect
   } else {
     JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), arguments.format, arguments.output));
   }
-  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_whole_output(arguments.output));
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_answer(arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
   report_masked(result.masked);
@@ -192,12 +191,10 @@ ExitStatus finish(const Result<std::vector<std::string>>& missing, const std::st
   return missing->empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }
 
-Result<> check_format(const InspectArguments& arguments, const coreinspect::View& view) {
-  if (is_made_of_stacks(arguments.format) && !view.has(coreinspect::ViewOption::kByClass))
-    return fail(ErrorCategory::kUsage,
-                "the view " + std::string(view.name) + " has no --format " + arguments.format + ": dominators has");
+// A page is for a browser.
+Result<> check_page(const InspectArguments& arguments, const coreinspect::View& view) {
   if (!view.is_page) return {};
-  if (arguments.format != "text")
+  if (arguments.format_given && arguments.format != "html")
     return fail(ErrorCategory::kUsage, "the page of a heap is HTML: it has no --format " + arguments.format,
                 "dominators, paths, leaks and waste have what is on it");
   if (arguments.output == "-" && ::isatty(STDOUT_FILENO) != 0)
@@ -207,21 +204,19 @@ Result<> check_format(const InspectArguments& arguments, const coreinspect::View
 
 }  // namespace
 
-ExitStatus run_view_of(const LoadedHeap& heap, const InspectArguments& arguments, const coreinspect::View& view) {
+ExitStatus run_view_of(const LoadedHeap& heap, InspectArguments arguments, const coreinspect::View& view) {
   const std::string what = std::string(view.name) + " of " + arguments.target;
-  if (const Result<> good = check_format(arguments, view); !good) return report(good.error());
+  if (const Result<> good = check_page(arguments, view); !good) return report(good.error());
+  if (const Result<> good = settle_output(arguments, view); !good) return report(good.error());
   if (arguments.format == "xml")
     if (const Result<> good = check_values(view); !good) return report(good.error());
-  if (const Result<> good = refuse_overwriting(arguments.output, {arguments.target}); !good)
-    return report(good.error());
   return finish(answer_of(heap, arguments, view), what);
 }
 
-ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view) {
+ExitStatus run_view(InspectArguments arguments, const coreinspect::View& view) {
   const std::string what = std::string(view.name) + " of " + arguments.target;
-  if (const Result<> good = check_format(arguments, view); !good) return report(good.error());
-  const Result<> good = refuse_overwriting(arguments.output, {arguments.target, arguments.files.libjvm});
-  if (!good) return report(good.error());
+  if (const Result<> good = check_page(arguments, view); !good) return report(good.error());
+  if (const Result<> good = settle_output(arguments, view); !good) return report(good.error());
   if (is_file_name(arguments.target) && diagnose::is_bundle(arguments.target)) return run_bundle_view(arguments, view);
   if (is_file_name(arguments.target) && is_heap_dump(arguments.target))
     return finish(write_graph_view(arguments, view), what);

@@ -20,8 +20,8 @@ void write_dump_target(JsonWriter& json, const std::string& path, const coreinsp
 std::string view_document(const coreinspect::Inspection& inspection, const coreinspect::View& view,
                           const coreinspect::ViewResult& result);
 // Opens the target, runs the view, prints it; the exit status is kPartial if something is missing.
-ExitStatus run_view(const InspectArguments& arguments, const coreinspect::View& view);
+ExitStatus run_view(InspectArguments arguments, const coreinspect::View& view);
 // The same for a heap that is read already; `arguments.target` names it.
-ExitStatus run_view_of(const LoadedHeap& heap, const InspectArguments& arguments, const coreinspect::View& view);
+ExitStatus run_view_of(const LoadedHeap& heap, InspectArguments arguments, const coreinspect::View& view);
 
 }  // namespace jtrace::cli
