@@ -36,7 +36,11 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
 }
 
-std::string unknown_command(const CLI::App& app, const std::string& word) {
+using HintOf = std::string (*)(std::string_view);
+
+std::string unknown_command(const CLI::App& app, const std::string& word, HintOf hint_of) {
+  if (const std::string hint = hint_of == nullptr ? "" : hint_of(word); !hint.empty())
+    return "unknown command '" + word + "': " + hint;
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
     names.push_back(command->get_name());
@@ -67,11 +71,12 @@ std::string unknown_option(const CLI::App& command, std::string word) {
 }
 
 // The message about the first unexpected word, with a suggestion.
-std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error) {
+std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error, HintOf hint_of) {
   const CLI::App* command = named_command(app);
   const std::vector<std::string> words = app.remaining(true);
   // After an unknown command any word may come.
-  if (command == &app && !words.empty() && !words.front().starts_with("-")) return unknown_command(app, words.front());
+  if (command == &app && !words.empty() && !words.front().starts_with("-"))
+    return unknown_command(app, words.front(), hint_of);
   const auto option = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with("-"); });
   return option == words.end() ? error.what() : unknown_option(*command, *option);
 }
@@ -118,8 +123,8 @@ CLI::Validator one_of(std::vector<std::string> words) {
       "{" + all + "}");
 }
 
-int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
-                std::string (*text_without)(const CLI::App&)) {
+int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv, std::string (*text_without)(const CLI::App&),
+                HintOf hint_of) {
   app.set_version_flag("--version", [&app] { return version_text(app.get_name()); });
   app.add_flag_callback(
       "-q,--quiet", [] { set_log_level(LogLevel::kError); }, "errors only");
@@ -135,7 +140,7 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
     if (!command->get_prefix_command()) command->fallthrough();
   const auto given = std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0);
   if (const std::string unknown = misspelt_command(app, given); !unknown.empty()) {
-    log_error(unknown_command(app, unknown) + help_of(app));
+    log_error(unknown_command(app, unknown, hint_of) + help_of(app));
     return static_cast<int>(ExitStatus::kUsage);
   }
   try {
@@ -145,7 +150,7 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
     app.exit(done, text, text);
     return print_all(text.str());
   } catch (const CLI::ExtrasError& error) {
-    log_error(unexpected_words(app, error) + help_of(app));
+    log_error(unexpected_words(app, error, hint_of) + help_of(app));
     return static_cast<int>(ExitStatus::kUsage);
   } catch (const CLI::ParseError& error) {
     log_error(std::string(error.what()) + help_of(app));

@@ -139,7 +139,7 @@ ExitStatus run(HeapArguments& arguments, const WordScopes& scopes) {
   if (arguments.is_diff()) return run_diff_command(arguments, scopes);
   if (arguments.view == kShell && arguments.loaded == nullptr) return run_shell_command(arguments, scopes);
   InspectArguments& inspect = arguments.inspect;
-  const auto view = named_view(arguments.view, is_heap_view, "jtrace heap");
+  const auto view = named_view(arguments.view, is_heap_view, "jtrace heap", arguments.target);
   if (!view) return report(view.error());
   if (auto checked = check_view(**view, inspect, scopes); !checked) return report(checked.error());
   if (inspect.options.heap.sort == "retained")

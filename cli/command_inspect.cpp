@@ -35,7 +35,7 @@ Result<> check_keep(const InspectArguments& arguments) {
 }
 
 ExitStatus run(const InspectArguments& arguments, const WordScopes& scopes) {
-  const auto view = named_view(arguments.view, any_view, "jtrace inspect");
+  const auto view = named_view(arguments.view, any_view, "jtrace inspect", arguments.target);
   if (!view) return report(view.error());
   if (auto checked = check_view(**view, arguments, scopes); !checked) return report(checked.error());
   if (auto checked = check_bytes(arguments); !checked) return report(checked.error());

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/task_map.h"
+#include "cli/word_hints.h"
 
 int main(int argc, char** argv) {
   // A file size limit (ulimit -f) is an error like any other: write() says EFBIG.
@@ -20,5 +21,5 @@ int main(int argc, char** argv) {
                            std::any_of(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands), is_it);
   for (const jtrace::cli::NamedCommand& command : jtrace::cli::kCommands)
     if (!one_at_most || is_it(command)) command.add(app, status);
-  return jtrace::cli::run_program(app, status, argc, argv, jtrace::cli::task_map);
+  return jtrace::cli::run_program(app, status, argc, argv, jtrace::cli::task_map, jtrace::cli::hint_of_word);
 }

@@ -22,8 +22,16 @@ std::string list_of_views(const ViewChoice& is_chosen) {
   return text;
 }
 
-Result<const View*> named_view(const std::string& name, const ViewChoice& is_chosen, const std::string& command) {
-  if (const View* view = coreinspect::find_view(name); view != nullptr && is_chosen(*view)) return view;
+Result<const View*> named_view(const std::string& name, const ViewChoice& is_chosen, const std::string& command,
+                               const std::string& target) {
+  const auto found = [&](const std::string& word) {
+    const View* view = coreinspect::find_view(word);
+    return view != nullptr && is_chosen(*view) ? view : nullptr;
+  };
+  if (const View* view = found(name)) return view;
+  if (found(target) != nullptr)
+    return fail(ErrorCategory::kUsage, "no view " + name,
+                "the target comes first: " + command + " " + name + " " + target);
   std::vector<std::string_view> names;
   for (const View& view : coreinspect::views())
     if (is_chosen(view)) names.push_back(view.name);

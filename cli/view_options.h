@@ -16,9 +16,10 @@ namespace jtrace::cli {
 // Chooses the views of a command.
 using ViewChoice = std::function<bool(const coreinspect::View&)>;
 
-// The view of that name; kUsage with the nearest name if there is none. `command`: "jtrace inspect".
+// The view of that name; kUsage with the nearest name if there is none, or with the right order if `target` is one.
+// `command`: "jtrace inspect".
 Result<const coreinspect::View*> named_view(const std::string& name, const ViewChoice& is_chosen,
-                                            const std::string& command);
+                                            const std::string& command, const std::string& target);
 // The number of arguments, and options that this view does not have.
 Result<> check_view(const coreinspect::View& view, const InspectArguments& arguments, const WordScopes& scopes);
 
