@@ -62,7 +62,8 @@ void report_end_of_jvm(const session::TraceSummary& summary, pid_t pid) {
   else if (summary.reason == session::EndReason::kTargetEnded) log_info(jvm + " ended before --duration was over");
 }
 
-ExitStatus print(const std::string& input, const std::string& name, const Answer& answer) {
+// `losses_told`: of the trace that was just made.
+ExitStatus print(const std::string& input, const std::string& name, const Answer& answer, bool losses_told = false) {
   io::FaultLog faults = warnings(false);
   io::Statistics statistics;
   const auto opened = open_parts({input}, faults, {});
@@ -74,7 +75,8 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   if (lacks_probes(statistics)) log_warning(name + ": " + std::string(trace::kNoneProbed));
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
-  return report_input(name, *summary, faults);
+  return report_input(name, *summary, faults,
+                      {.events = losses_told ? 0 : statistics.lost(), .parts = opened->missing});
 }
 
 Result<session::TraceSummary> trace(const target::Process& process, const session::TraceOptions& options) {
@@ -150,7 +152,7 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   if (summary->error) log_error(summary->error->message());
   std::error_code unknown;
   if (summary->error && !std::filesystem::is_regular_file(path, unknown)) return summary->status();  // nothing to read
-  const ExitStatus printed = print(path, temporary ? arguments.target : path, answer);
+  const ExitStatus printed = print(path, temporary ? arguments.target : path, answer, summary->dropped != 0);
   return summary->status() != ExitStatus::kOk ? summary->status() : printed;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/format_writer.h"
+#include "trace/io/loss_sink.h"
 #include "trace/io/sqlite_csv.h"
 
 namespace jtrace::cli {
@@ -109,7 +110,8 @@ ExitStatus convert_trace(const ConvertArguments& arguments, const std::string& f
   auto output = Output::open(arguments, format);
   if (!output) return report(output.error());
   const io::Converter* converter = output->writer().converter();
-  const auto summary = opened->source->read(output->writer().sink());
+  io::LossSink losses(output->writer().sink());
+  const auto summary = opened->source->read(losses);
   // Not finished: the output does not appear under its name.
   if (!summary) return report(summary.error());
   if (arguments.strict && converter)
@@ -118,8 +120,7 @@ ExitStatus convert_trace(const ConvertArguments& arguments, const std::string& f
   if (converter && !output->is_csv()) report_lost(*converter, format, false);
   if (converter)
     for (const std::string& note : converter->notes()) log_info(note);
-  const ExitStatus status = report_input(opened->name, *summary, faults);
-  return opened->missing ? ExitStatus::kPartial : status;
+  return report_input(opened->name, *summary, faults, {.events = losses.lost(), .parts = opened->missing});
 }
 
 Result<> convert_profile(const ConvertArguments& arguments, const io::StackProfile& profile,

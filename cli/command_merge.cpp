@@ -6,6 +6,7 @@
 #include "cli/overwriting.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
+#include "trace/io/loss_sink.h"
 #include "trace/io/merger.h"
 #include "trace/xml_writer.h"
 
@@ -67,9 +68,8 @@ ExitStatus run(const MergeArguments& arguments) {
     if (!opened) return report(opened.error());
     const auto read = merger.add(*opened->source, opened->name);
     if (!read) return report(read.error());
-    if (const ExitStatus reported = report_input(opened->name, *read, faults); reported != ExitStatus::kOk)
-      status = reported;
-    if (opened->missing) status = ExitStatus::kPartial;
+    const ExitStatus reported = report_input(opened->name, *read, faults, {.parts = opened->missing});
+    if (reported != ExitStatus::kOk) status = reported;
   }
   const auto bytes = open_trace_output(arguments.output);
   if (!bytes) return report(bytes.error());
@@ -77,7 +77,8 @@ ExitStatus run(const MergeArguments& arguments) {
   if (arguments.fragments) xml.form = trace::XmlForm::kFragments;
   if (arguments.names == "classic") xml.names = trace::XmlNames::kClassic;
   trace::XmlWriter writer(**bytes, xml);
-  const auto summary = merger.write(writer);
+  io::LossSink losses(writer);
+  const auto summary = merger.write(losses);
   if (!summary) return report(summary.error());
   if (arguments.strict && !summary->gaps.empty()) {
     const io::CollationGap& gap = summary->gaps.front();
@@ -85,7 +86,10 @@ ExitStatus run(const MergeArguments& arguments) {
                                                        std::to_string(gap.first) + " to " + std::to_string(gap.last)});
   }
   if (Result<> finished = writer.finish(); !finished) return report(finished.error());
-  return report_summary(*summary) ? ExitStatus::kPartial : status;
+  const bool lacks = report_summary(*summary);
+  for (const std::string& line : lacks_of(arguments.output, {}, {.events = losses.lost()}))
+    log_info("missing: " + line);
+  return lacks || losses.lost() != 0 ? ExitStatus::kPartial : status;
 }
 
 }  // namespace
@@ -108,7 +112,7 @@ void add_merge_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--strict", arguments->strict, "faults of the inputs, and gaps, are errors");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer(
-      "Exit status 9: something is missing (gaps, inputs that break off).\n"
+      "Exit status 9: something is missing (gaps, inputs that break off, events that were lost while tracing).\n"
       "Example: jtrace merge app.trcxml counters.xml core.xml -o all.trcxml");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

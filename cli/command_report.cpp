@@ -49,8 +49,7 @@ ExitStatus run(const ReportArguments& arguments) {
       collector->write(**bytes, {.title = title, .faults = faults.counts(), .truncated = summary->truncated});
   if (written) written = (*bytes)->finish();
   if (!written) return report(written.error());
-  const ExitStatus status = report_input(opened->name, *summary, faults);
-  return opened->missing ? ExitStatus::kPartial : status;
+  return report_input(opened->name, *summary, faults, {.events = collector->lost(), .parts = opened->missing});
 }
 
 }  // namespace

@@ -33,8 +33,7 @@ ExitStatus run(const StatsArguments& arguments) {
   const std::string out = arguments.format == "json" ? statistics_json(statistics, opened->name, arguments.rows)
                                                      : statistics_text(statistics, arguments.rows);
   std::fwrite(out.data(), 1, out.size(), stdout);
-  const ExitStatus status = report_input(opened->name, *summary, faults);
-  return opened->missing ? ExitStatus::kPartial : status;
+  return report_input(opened->name, *summary, faults, {.events = statistics.lost(), .parts = opened->missing});
 }
 
 }  // namespace

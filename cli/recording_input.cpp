@@ -1,6 +1,7 @@
 #include "cli/recording_input.h"
 
-#include "base/strings.h"
+#include "base/log.h"
+#include "base/size_text.h"
 #include "cli/trace_input.h"
 #include "trace/io/byte_source.h"
 
@@ -31,9 +32,10 @@ Result<io::Recording> read_trace(const std::string& path) {
   JTRACE_ASSIGN_OR_RETURN(const io::ReadSummary summary, opened.source->read(*collector));
   JTRACE_RETURN_IF_ERROR(collector->finish());
   io::Recording made = io::recording_of(*collector, path);
-  if (summary.truncated) made.missing.push_back(path + ": the trace breaks off");
-  for (const auto& [kind, count] : faults.counts())
-    made.missing.push_back(path + ": " + counted(count, "fault") + ": " + kind);
+  const auto lacks = lacks_of(path, summary, {.parts = opened.missing});
+  made.missing.insert(made.missing.begin(), lacks.begin(), lacks.end());
+  if (made.begins_later)
+    log_warning(path + ": begins where another file of the trace ends; what came before is not in it");
   return made;
 }
 
@@ -45,8 +47,7 @@ Result<std::string> read_unpacked(const std::string& path) {
   constexpr std::size_t kPiece = 1u << 20;
   for (;;) {
     const std::size_t at = text.size();
-    if (at > kMostProfile)
-      return fail(ErrorCategory::kMalformed, path + " is longer than " + std::to_string(kMostProfile) + " bytes");
+    if (at > kMostProfile) return fail(ErrorCategory::kMalformed, path + " is longer than " + size_text(kMostProfile));
     text.resize(at + kPiece);
     JTRACE_ASSIGN_OR_RETURN(const std::size_t size, io::read_fully(*source, text.data() + at, kPiece));
     text.resize(at + size);

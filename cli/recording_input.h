@@ -24,7 +24,7 @@ Result<std::optional<trace::io::StackProfile>> read_only_profile(const std::vect
 // nothing.
 Result<std::optional<trace::io::StackProfile>> read_profile_document(const std::vector<std::string>& inputs);
 
-// Any of them. Faults of a trace are warned of, and stand in Recording::missing.
+// Any of them. What a trace lacks (lacks_of()) stands in Recording::missing; faults are warned of.
 Result<trace::io::Recording> read_recording(const std::string& path);
 
 }  // namespace jtrace::cli

@@ -100,16 +100,27 @@ void note_missing(io::Statistics& statistics, const io::ReadSummary& summary, bo
   if (lacks_parts) statistics.note_missing("parts of the trace are missing");
 }
 
-ExitStatus report_input(const std::string& path, const io::ReadSummary& summary, const io::FaultLog& faults) {
+std::vector<std::string> lacks_of(const std::string& path, const io::ReadSummary& summary, const InputLoss& loss) {
+  std::vector<std::string> lines;
+  if (summary.truncated)
+    lines.push_back(path + ": truncated after " + counted(summary.elements, "element") +
+                    "; everything before was used");
+  if (loss.parts) lines.push_back(path + ": parts of the trace are missing");
+  if (loss.events != 0) lines.push_back(path + ": " + counted(loss.events, "event") + " lost while tracing");
+  return lines;
+}
+
+ExitStatus report_input(const std::string& path, const io::ReadSummary& summary, const io::FaultLog& faults,
+                        const InputLoss& loss) {
   if (faults.total() > faults.printed() || faults.total() > 1) {
     std::string text;
     for (const auto& [kind, count] : faults.counts())
       text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
     log_warning(path + ": " + text);
   }
-  if (!summary.truncated) return ExitStatus::kOk;
-  log_warning(path + ": truncated after " + counted(summary.elements, "element") + "; everything before was used");
-  return ExitStatus::kPartial;
+  const auto lines = lacks_of(path, summary, loss);
+  for (const std::string& line : lines) log_info("missing: " + line);
+  return lines.empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }
 
 }  // namespace jtrace::cli

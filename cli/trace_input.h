@@ -1,6 +1,7 @@
 // Shared by the commands that read traces: IN as an EventSource, faults as warnings, progress on a terminal.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -44,8 +45,18 @@ Result<std::vector<std::vector<std::string>>> group_inputs(const std::vector<std
 trace::io::FaultLog warnings(bool strict);
 // What of the input was not there, for the views' "complete" and "missing".
 void note_missing(trace::io::Statistics& statistics, const trace::io::ReadSummary& summary, bool lacks_parts);
-// A summary of the warnings in one line; and the status of an input that was read to its end.
+// What an answer from the input lacks, a line each. This is the rule of all commands that read traces: an answer is
+// partial if the input is cut off, if a part in the middle is missing, or if events were lost while tracing. Faults are
+// warnings (errors with --strict), and the oldest parts of a rotated trace may be gone.
+struct InputLoss {
+  std::uint64_t events = 0;  // Statistics::lost(), LossSink::lost()
+  bool parts = false;        // TraceParts::missing, which open_parts() has reported
+};
+std::vector<std::string> lacks_of(const std::string& path, const trace::io::ReadSummary& summary,
+                                  const InputLoss& loss);
+// Prints a summary of the warnings in one line, and what the input lacks. The status of an input that was read to its
+// end: kPartial if it lacks something.
 ExitStatus report_input(const std::string& path, const trace::io::ReadSummary& summary,
-                        const trace::io::FaultLog& faults);
+                        const trace::io::FaultLog& faults, const InputLoss& loss);
 
 }  // namespace jtrace::cli

@@ -136,6 +136,12 @@ std::uint64_t Statistics::events() const {
   return count;
 }
 
+std::uint64_t Statistics::lost() const {
+  std::uint64_t count = 0;
+  for (const ScopeStatistics& each : by_scope_) count += each.scope == nullptr ? 0 : each.scope->dropped;
+  return count;
+}
+
 const ScopeStatistics* Statistics::chosen(std::string_view process_id, Family family) const {
   const ScopeStatistics* best = nullptr;
   // A producer that reports every object is preferred to one that samples, however many samples it has.

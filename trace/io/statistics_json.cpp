@@ -223,8 +223,7 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
 }  // namespace
 
 void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input) {
-  std::uint64_t dropped = 0;
-  for (const ScopeStatistics& each : statistics.by_scope()) dropped += each.scope ? each.scope->dropped : 0;
+  const std::uint64_t dropped = statistics.lost();
   json.begin_object().member("view", view);
   json.key("target").begin_object().member("kind", "trace").member("path", input).end_object();
   json.member("complete", dropped == 0 && statistics.missing().empty()).key("missing").begin_array();

@@ -201,20 +201,17 @@ void choose_scale(Difference& made) {
 
 Recording recording_of(const ReportCollector& report, std::string name) {
   Recording made{.name = std::move(name), .kind = "trace"};
-  std::uint64_t first = UINT64_MAX, last = 0, dropped = 0;
-  bool later = false;
+  std::uint64_t first = UINT64_MAX, last = 0;
   for (const ScopeStatistics& each : report.by_scope()) {
     if (each.scope == nullptr) continue;
-    dropped += each.scope->dropped;
-    later = later || each.begins_later;
+    made.begins_later = made.begins_later || each.begins_later;
     if (each.first == 0 || each.scope->snapshot) continue;
     first = std::min(first, each.first);
     last = std::max(last, each.last);
   }
   if (last > first) made.seconds = static_cast<double>(last - first) / 1e9;
-  if (later)
-    made.missing.push_back(made.name + ": begins where another file of the trace ends; what came before is not in it");
-  if (dropped != 0) made.missing.push_back(made.name + ": " + counted(dropped, "event") + " lost while tracing");
+  if (report.lost() != 0)
+    made.missing.push_back(made.name + ": " + counted(report.lost(), "event") + " lost while tracing");
   for (const std::string& process : report.process_ids()) {
     add_process(made, report, process);
     for (const Family family : {Family::kCalls, Family::kAllocations, Family::kStacks}) {
