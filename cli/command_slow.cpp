@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/one_of.h"
 #include "cli/units.h"
+#include "trace/io/io_methods.h"
 #include "trace/io/slow_text.h"
 
 namespace jtrace::cli {
@@ -22,6 +23,7 @@ struct SlowArguments {
   std::string over = "200ms";
   bool no_arguments = false;
   bool with_idle = false;
+  bool io = false, cpu_time = false;
   std::string format = "text";
   std::size_t rows = 20;
 };
@@ -42,6 +44,10 @@ Result<> give_options(session::OptionReader& reader, const SlowArguments& argume
   JTRACE_RETURN_IF_ERROR(reader.give("min-contention", "0"));
   JTRACE_RETURN_IF_ERROR(reader.give("slower-than", millis(recorded_from(over))));
   if (over < kLeastCoarse) JTRACE_RETURN_IF_ERROR(reader.give("time", "precise"));
+  if (arguments.cpu_time) JTRACE_RETURN_IF_ERROR(reader.give_flag("cpu-time"));
+  // Before the filters that leave the JDK out: the first that matches decides.
+  if (arguments.io)
+    for (const std::string& rule : io::io_filters()) JTRACE_RETURN_IF_ERROR(reader.give("filter", rule));
   // Arguments cost in quick calls too, so they are read only with filters.
   if (!arguments.trace.filters.empty() && !arguments.no_arguments) return reader.give_flag("arguments");
   return {};
@@ -70,6 +76,11 @@ void add_slow_command(CLI::App& app, ExitStatus& status) {
       ->type_name("TIME");
   command->add_flag("--no-arguments", arguments->no_arguments,
                     "do not read arguments (read where --filter is given: they cost in quick calls too)");
+  command->add_flag(
+      "--io", arguments->io,
+      "tell apart what sockets and files took: the JDK's methods that read and write them are traced too");
+  command->add_flag("--cpu-time", arguments->cpu_time,
+                    "tell apart what calls took on a processor (a system call at each entry)");
   command->add_flag(
       "--idle", arguments->with_idle,
       "list idle calls too (95 % and more of the time asleep or waiting for work), which are else by method");

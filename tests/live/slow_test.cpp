@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "tests/testlib/must.h"
 #include "tests/testlib/run_command.h"
@@ -88,6 +91,27 @@ TEST_P(Slow, IdleCallsDoNotHideTheOneThatWorks) {
   EXPECT_EQ(idle[0]["calls"], 3);
   EXPECT_EQ(idle[0]["method"], "Calls.naps");
   EXPECT_GE(idle[0]["longest"]["seconds"], 0.4);
+}
+
+// The byte comes after 150 ms. A virtual thread parks for it, which is a part of the read.
+TEST_P(Slow, TellsWhatASocketTook) {
+  auto jvm = must(JvmProcess::start(GetParam(), "Fetches", attachable(GetParam())));
+  must(jvm->ask("start 150"));
+  std::vector<std::string> words = {"slow",     jvm->pid_text(),         "--over",   "100ms", "--duration", "4s",
+                                    "--filter", "Fetches fetch include", "--format", "json",  "--io"};
+  const auto done = must(run_jtrace(words));
+  std::map<std::string, int> reads;
+  for (const json& row : rows_of(done)) {
+    if (row["method"] != "Fetches.fetch") continue;
+    ++reads[row["thread"].get<std::string>()];
+    EXPECT_GE(row["socketIo"], 0.14) << row;
+    EXPECT_LT(row["waiting"], 0.01) << row;
+    EXPECT_LT(row["other"], 0.1) << row;
+    ASSERT_FALSE(row["below"].empty()) << row;
+    EXPECT_THAT(row["below"][0]["method"].get<std::string>(), ::testing::EndsWith(".read")) << row;
+  }
+  EXPECT_GE(reads["client"], 5) << done.out;
+  EXPECT_GE(reads["virtual"], GetParam().version >= 21 ? 5 : 0) << done.out;
 }
 
 }  // namespace

@@ -29,8 +29,11 @@ struct OpenFrame {
   // For the listener: the callee that took longest (slow_calls.h): its method, ns, and a number of the listener's.
   std::uint64_t callee = 0, callee_time = 0, callee_serial = 0;
   std::shared_ptr<const std::string> arguments;  // for the listener; null: none
-  bool unfinished = false;                       // closed by the end of the trace or a gap: it took longer
-  bool cut = false;  // an outermost frame with unknown callers: lost, or in the previous file (stackDepth)
+  // For the listener: it waits for a socket or a file (io_methods.h); a call above it does.
+  IoKind io = IoKind::kNone;
+  bool in_io = false;
+  bool unfinished = false;  // closed by the end of the trace or a gap: it took longer
+  bool cut = false;         // an outermost frame with unknown callers: lost, or in the previous file (stackDepth)
 };
 
 class CallListener {

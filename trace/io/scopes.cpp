@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "base/time_text.h"
 #include "trace/clock_option.h"
+#include "trace/io/loss_sink.h"
 #include "trace/option_keys.h"
 #include "trace/probed_methods.h"
 
@@ -197,8 +198,7 @@ Scope& Scopes::note(const Event& event) {
       Scope& scope = of(option.traceIdRef);
       if (option.key.view() == kKindKey && option.value.view() == kSnapshotKind) scope.snapshot = true;
       if (option.key.view() == kVmKey) scope.vm = text_of(option.value);
-      if (option.key.view() == kDroppedKey)
-        scope.dropped += parse_decimal<std::uint64_t>(option.value.view()).value_or(1);
+      scope.dropped += lost_of(option);
       if (option.key.view() == "events") note_events(scope, option.value.view());
       if (option.key.view() == kRewrittenKey) note_probes(scope, option.value.view());
       if (option.key.view() == kUnavailableKey) scope.unavailable.emplace_back(option.value.view());
@@ -236,12 +236,14 @@ Scope& Scopes::note(const Event& event) {
     case ElementKind::kMethodDef: {
       const MethodDef& definition = std::get<MethodDef>(event);
       Scope& scope = of(definition.traceIdRef);
-      if (definition.methodId.present())
-        scope.methods.insert_or_assign(
-            definition.methodId.value(),
-            MethodInfo{text_of(definition.name), text_of(definition.signature),
-                       definition.classIdRef.present() ? definition.classIdRef.value() : 0,
-                       definition.startLineNumber.value_or(0), definition.isSynchronized.value_or(false)});
+      if (!definition.methodId.present()) return scope;
+      const std::uint64_t class_id = definition.classIdRef.present() ? definition.classIdRef.value() : 0;
+      const ClassInfo* type = find(scope.classes, class_id);
+      scope.methods.insert_or_assign(
+          definition.methodId.value(),
+          MethodInfo{text_of(definition.name), text_of(definition.signature), class_id,
+                     definition.startLineNumber.value_or(0), definition.isSynchronized.value_or(false),
+                     io_kind(type == nullptr ? std::string_view() : type->name, definition.name.view())});
       return scope;
     }
     case ElementKind::kObjAlloc: {

@@ -14,6 +14,7 @@
 
 #include "trace/event.h"
 #include "trace/gap_option.h"
+#include "trace/io/io_methods.h"
 #include "trace/short_contentions.h"
 
 namespace jtrace::trace::io {
@@ -34,6 +35,7 @@ struct MethodInfo {
   std::uint64_t class_id = 0;
   std::uint64_t line = 0;
   bool is_synchronized = false;
+  IoKind io = IoKind::kNone;
 };
 
 struct ObjectType {

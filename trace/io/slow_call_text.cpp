@@ -1,5 +1,7 @@
 #include "trace/io/slow_call_text.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "base/strings.h"
@@ -13,12 +15,23 @@ std::string call_text(const Scope& scope, const auto& call) {  // a SlowCall or 
   return printable(scope.method_name(call.method) + arguments);
 }
 
-std::string of_longest(const ScopeStatistics& statistics, const SlowCall& call, ThreadState state) {
-  if (call.longest.state != state) return {};
-  const std::string monitor = Statistics::monitor_class(*statistics.scope, call.longest.monitor);
-  std::string more = monitor == "?" ? "" : " for a " + monitor;
-  if (call.longest.owner != 0) more += " that \"" + statistics.scope->thread_name(call.longest.owner) + "\" had";
+constexpr std::array<const char*, kWaitKinds> kWords = {"blocked", "waiting", "sleeping", "socket I/O", "file I/O"};
+
+// Where and for what the longest wait of a kind was: " in Shop.take for a Shop$Stock that "clerk-1" had".
+std::string of_longest(const Scope& scope, const SlowCall& call, const Wait& longest) {
+  std::string more;
+  if (longest.method != 0 && longest.method != call.method) more = " in " + scope.method_name(longest.method);
+  const std::string monitor = longest.monitor == 0 ? "?" : Statistics::monitor_class(scope, longest.monitor);
+  if (monitor != "?") more += " for a " + monitor;
+  if (longest.owner != 0) more += " that \"" + scope.thread_name(longest.owner) + "\" had";
   return more;
+}
+
+// If there were several, what is said is said of the longest alone.
+std::string kind_text(const Scope& scope, const SlowCall& call, const SlowCall::Waited& waited) {
+  const std::string more = of_longest(scope, call, waited.longest);
+  const bool is_all = waited.longest_ns() >= waited.ns / 100 * 99;
+  return more.empty() || is_all ? more : " (longest " + millis(waited.longest_ns()) + " ms" + more + ")";
 }
 
 std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
@@ -26,17 +39,44 @@ std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
   const auto add = [&](const char* what, std::uint64_t ns, const std::string& more = {}) {
     if (ns != 0) text += (text.empty() ? "" : ", ") + std::string(what) + " " + millis(ns) + " ms" + more;
   };
-  add("blocked", call.blocked, of_longest(statistics, call, ThreadState::kBlocked));
-  add("waiting", call.waiting, of_longest(statistics, call, ThreadState::kWaiting));
-  add("sleeping", call.sleeping);
+  for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
+    add(kWords[kind], call.waits[kind].ns, kind_text(*statistics.scope, call, call.waits[kind]));
   add("pauses", call.paused);
+  add("on a processor", call.cpu.value_or(0));
+  if (shows_other(call)) add("other", call.other());
   if (call.waits_cut) text += " (of its thread's last " + std::to_string(SlowCalls::kMaxWaits) + " waits)";
   if (const std::uint64_t others = statistics.slow.held_up_others(call); others != 0)
     text += (text.empty() ? "" : "; ") + std::string("others waited ") + millis(others) + " ms for its thread";
   return text;
 }
 
+void write_waits(JsonWriter& json, const Scope& scope, const SlowCall& call) {
+  for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
+    json.member(wait_name(static_cast<WaitKind>(kind)), as_seconds(call.waits[kind].ns));
+  json.member("paused", as_seconds(call.paused));
+  if (call.cpu) json.member("onProcessor", as_seconds(*call.cpu));
+  json.member("other", as_seconds(call.other())).key("longestWaits").begin_array();
+  for (std::size_t kind = 0; kind < kWaitKinds; ++kind) {
+    const Wait& longest = call.waits[kind].longest;
+    if (call.waits[kind].ns == 0) continue;
+    json.begin_object()
+        .member("kind", wait_name(static_cast<WaitKind>(kind)))
+        .member("seconds", as_seconds(call.waits[kind].longest_ns()));
+    if (longest.method != 0) json.member("in", scope.method_name(longest.method));
+    if (longest.monitor != 0) json.member("monitor", Statistics::monitor_class(scope, longest.monitor));
+    if (longest.owner != 0) json.member("owner", scope.thread_name(longest.owner));
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
+
+bool shows_other(const SlowCall& call) { return call.other() > call.duration / 100; }
+
+bool names_owner(const SlowCall& call) {
+  return std::any_of(call.waits.begin(), call.waits.end(), [](const auto& each) { return each.longest.owner != 0; });
+}
 
 std::string millis(std::uint64_t ns) {
   char text[32];
@@ -67,13 +107,13 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
   json.begin_object().member("start", as_seconds(call.start)).member("seconds", as_seconds(call.duration));
   json.member("ended", !call.unfinished).member("method", scope.method_name(call.method));
   json.member("arguments", call.arguments).member("threadId", call.thread);
-  json.member("thread", scope.thread_name(call.thread)).member("blocked", as_seconds(call.blocked));
-  json.member("waiting", as_seconds(call.waiting)).member("sleeping", as_seconds(call.sleeping));
-  json.member("paused", as_seconds(call.paused));
+  json.member("thread", scope.thread_name(call.thread));
+  write_waits(json, scope, call);
   json.member("heldUpOthers", as_seconds(statistics.slow.held_up_others(call)));
   if (call.waits_cut) json.member("lastWaitsOnly", SlowCalls::kMaxWaits);
-  if (call.longest.monitor != 0) json.member("monitor", Statistics::monitor_class(scope, call.longest.monitor));
-  if (call.longest.owner != 0) json.member("owner", scope.thread_name(call.longest.owner));
+  const Wait& longest = call.longest().longest;
+  if (longest.monitor != 0) json.member("monitor", Statistics::monitor_class(scope, longest.monitor));
+  if (longest.owner != 0) json.member("owner", scope.thread_name(longest.owner));
   json.key("below").begin_array();
   for (const SlowCall::Callee& callee : call.below) {
     json.begin_object().member("method", scope.method_name(callee.method));

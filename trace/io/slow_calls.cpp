@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "trace/io/allocation_weight.h"
+
 namespace jtrace::trace::io {
 namespace {
 
@@ -50,6 +52,28 @@ bool is_awaited(std::string_view waited_for) {
 
 }  // namespace
 
+WaitKind wait_kind(ThreadState state) {
+  return state == ThreadState::kBlocked    ? WaitKind::kBlocked
+         : state == ThreadState::kSleeping ? WaitKind::kSleeping
+                                           : WaitKind::kWaiting;
+}
+
+std::string_view wait_name(WaitKind kind) {
+  constexpr std::array<std::string_view, kWaitKinds> kNames = {"blocked", "waiting", "sleeping", "socketIo", "fileIo"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const SlowCall::Waited& SlowCall::longest() const {
+  return *std::max_element(waits.begin(), waits.end(),
+                           [](const Waited& a, const Waited& b) { return a.longest_ns() < b.longest_ns(); });
+}
+
+std::uint64_t SlowCall::other() const {
+  std::uint64_t known = paused_awake + cpu.value_or(0);
+  for (const Waited& each : waits) known += each.ns;
+  return duration - std::min(duration, known);
+}
+
 bool is_nap(ThreadState state, std::uint64_t owner, std::string_view waited_for) {
   return state == ThreadState::kSleeping || (state == ThreadState::kWaiting && owner == 0 && !is_awaited(waited_for));
 }
@@ -85,19 +109,35 @@ void SlowCalls::note_wait(std::uint64_t thread, const Wait& wait) {
   waits.last.pop_front();
 }
 
+void SlowCalls::note_io(std::uint64_t thread, Wait io) {
+  if (const auto found = waits_.find(thread); found != waits_.end()) {
+    std::deque<Wait>& last = found->second.last;
+    const auto is_part = [&](const Wait& each) {
+      return each.since >= io.since && each.kind == WaitKind::kWaiting && each.owner == 0;
+    };
+    std::erase_if(last, is_part);
+    for (auto each = last.rbegin(); each != last.rend() && each->until > io.since; ++each)
+      io.within += overlap(each->since, each->until, io.since, io.until);
+  }
+  note_wait(thread, io);
+}
+
 std::uint64_t SlowCalls::begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const {
   if (!takes_monitor) return time;
   const auto found = waits_.find(thread);
   if (found == waits_.end()) return time;
+  if (found->second.last.empty()) return time;
   const Wait& last = found->second.last.back();
   const bool is_its =
-      last.state == ThreadState::kBlocked && last.until <= time + kCoarseStep && time <= last.until + kCoarseStep;
+      last.kind == WaitKind::kBlocked && last.until <= time + kCoarseStep && time <= last.until + kCoarseStep;
   return is_its ? std::min(last.since, time) : time;
 }
 
 void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
-                          const std::vector<GcPause>& pauses, const std::optional<Wait>& open) {
+                          const std::vector<GcPause>& pauses, const std::optional<Wait>& open,
+                          std::optional<std::uint64_t> cpu) {
   const OpenFrame& frame = stack.back();
+  name_waits(thread, frame);
   const std::uint64_t duration = time - frame.time;
   if (!frame.unfinished) methods_[frame.method].add(duration);
   const Key key{duration, ++serial_};
@@ -115,13 +155,17 @@ void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, s
                 .method = frame.method,
                 .thread = thread,
                 .unfinished = frame.unfinished,
-                .arguments = frame.arguments ? *frame.arguments : std::string()};
+                .arguments = frame.arguments ? *frame.arguments : std::string(),
+                .cpu = cpu};
   fill_waits(call);
   if (open) add_wait(call, *open);
   Kept& kept = call.is_all_naps() ? napping_ : busy_;
   if (!kept.takes(duration)) return kept.leave_out(duration);
   take_callee(call, frame);
   call.paused = paused_within(pauses, call.start, time);
+  call.paused_awake = call.paused;
+  for (auto pause = pauses.rbegin(); pause != pauses.rend() && pause->start + pause->duration > call.start; ++pause)
+    call.paused_awake -= std::min(call.paused_awake, waited_within(call, pause->start, pause->start + pause->duration));
   kept.add(key, std::move(call));
 }
 
@@ -150,6 +194,28 @@ void SlowCalls::take_callee(SlowCall& call, const OpenFrame& frame) {
   }
 }
 
+void SlowCalls::name_waits(std::uint64_t thread, const OpenFrame& frame) {
+  const auto found = waits_.find(thread);
+  if (found == waits_.end()) return;
+  std::deque<Wait>& last = found->second.last;
+  for (auto wait = last.rbegin(); wait != last.rend() && wait->until > frame.time; ++wait)
+    if (wait->method == 0) wait->method = frame.method;
+}
+
+// How much of this time, in the call, its thread waited.
+std::uint64_t SlowCalls::waited_within(const SlowCall& call, std::uint64_t start, std::uint64_t end) const {
+  const auto found = waits_.find(call.thread);
+  if (found == waits_.end()) return 0;
+  const std::deque<Wait>& last = found->second.last;
+  start = std::max(start, call.start);
+  end = std::min(end, call.start + call.duration);
+  auto wait = std::upper_bound(last.begin(), last.end(), start,
+                               [](std::uint64_t time, const Wait& each) { return time < each.until; });
+  std::uint64_t sum = 0;
+  for (; wait != last.end() && wait->since < end; ++wait) sum += overlap(wait->since, wait->until, start, end);
+  return sum;
+}
+
 void SlowCalls::fill_waits(SlowCall& call) const {
   const auto found = waits_.find(call.thread);
   if (found == waits_.end()) return;
@@ -161,16 +227,16 @@ void SlowCalls::fill_waits(SlowCall& call) const {
 
 // What of the wait is within the call.
 void SlowCalls::add_wait(SlowCall& call, const Wait& wait) {
-  const std::uint64_t ns = overlap(wait.since, wait.until, call.start, call.start + call.duration);
+  const std::uint64_t all = overlap(wait.since, wait.until, call.start, call.start + call.duration);
+  const std::uint64_t ns = all - std::min(all, wait.within);
   if (ns == 0) return;
-  (wait.state == ThreadState::kBlocked    ? call.blocked
-   : wait.state == ThreadState::kSleeping ? call.sleeping
-                                          : call.waiting) += ns;
+  SlowCall::Waited& waited = call.waits[static_cast<std::size_t>(wait.kind)];
+  waited.ns += ns;
   if (wait.is_nap) call.napping += ns;
-  if (ns <= call.longest.until - call.longest.since) return;
-  call.longest = wait;
-  call.longest.since = std::max(wait.since, call.start);
-  call.longest.until = call.longest.since + ns;
+  if (ns <= waited.longest_ns()) return;
+  waited.longest = wait;
+  waited.longest.since = std::max(wait.since, call.start);
+  waited.longest.until = waited.longest.since + ns;
 }
 
 std::vector<const SlowCall*> SlowCalls::longest_first(std::uint64_t over, bool unfinished, Which which) const {
@@ -200,16 +266,27 @@ bool SlowCalls::is_idle(const SlowCall& call) const {
   return call.is_all_naps() && held_up_others(call) < call.duration / 100 * (100 - SlowCall::kIdlePercent);
 }
 
-std::string arguments_text(const List<Value>& values) {
+namespace {
+
+std::string object_argument(const Value& value, const Scope& scope) {
+  if (!value.objIdRef.present() || !value.objIdRef.is_number()) return "?";
+  const std::uint64_t id = value.objIdRef.value();
+  if (id == 0) return "null";
+  const auto known = scope.objects.find(id);
+  const std::string type =
+      known == scope.objects.end() ? "" : allocated_type(scope, known->second.is_array, known->second.class_id);
+  return type + "#" + std::to_string(id);
+}
+
+}  // namespace
+
+std::string arguments_text(const List<Value>& values, const Scope& scope) {
   std::string text;
   for (const Value& value : values) {
     if (!text.empty()) text += ", ";
     const std::string_view type = value.type.view();
     const std::string_view word = value.value.present() ? value.value.view() : value.text.view();
-    if (type == "OPAQUE")
-      text += value.objIdRef.present() && value.objIdRef.is_number()
-                  ? value.objIdRef.value() == 0 ? std::string("null") : "#" + std::to_string(value.objIdRef.value())
-                  : std::string("?");
+    if (type == "OPAQUE") text += object_argument(value, scope);
     else if (type == "STRING") text.append("\"").append(word).append("\"");
     else text += word;
     if (text.size() <= kMaxArguments) continue;
@@ -218,6 +295,22 @@ std::string arguments_text(const List<Value>& values) {
     return text.substr(0, end) + "...";
   }
   return text;
+}
+
+// A text may have any character: after its quotation mark comes the next argument, or the end.
+OpaqueArguments opaque_arguments(std::string_view arguments) {
+  OpaqueArguments found;
+  for (std::size_t at = 0; at < arguments.size();) {
+    const bool is_text = arguments[at] == '"';
+    const std::size_t end = std::min(arguments.find(is_text ? "\", " : ", ", at + (is_text ? 1 : 0)), arguments.size());
+    const std::string_view each = arguments.substr(at, end - at);
+    if (!is_text) {
+      found.objects = found.objects || each.find('#') != std::string_view::npos;
+      found.unread = found.unread || each == "?";
+    }
+    at = end + (is_text ? 3 : 2);
+  }
+  return found;
 }
 
 }  // namespace jtrace::trace::io

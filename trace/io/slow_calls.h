@@ -4,15 +4,18 @@
 // the last kMaxWaits waits of each thread and for each thread. One thread.
 //
 // A call is idle if nearly all of it is a nap: its thread slept, or waited for no lock and no result (worker pools that
-// poll a queue, pauses of a loop), and hardly anyone waited for the thread meanwhile.
+// poll a queue, pauses of a loop; a read from a socket that no traced call waits for), and hardly anyone waited for the
+// thread meanwhile.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -44,11 +47,19 @@ class Durations {
   std::uint64_t count_ = 0, longest_ = 0;
 };
 
+// What a call may wait for; kSocket and kFile are calls of the JDK's methods that do (io_methods.h).
+enum class WaitKind : std::uint8_t { kBlocked, kWaiting, kSleeping, kSocket, kFile };
+inline constexpr std::size_t kWaitKinds = 5;
+WaitKind wait_kind(ThreadState state);
+std::string_view wait_name(WaitKind kind);  // "blocked", "waiting", "sleeping", "socketIo", "fileIo"
+
 struct Wait {  // ns since the epoch
-  ThreadState state = ThreadState::kRunning;
+  WaitKind kind = WaitKind::kBlocked;
   std::uint64_t since = 0, until = 0;
   std::uint64_t monitor = 0, owner = 0;  // ids; 0: not known
   bool is_nap = false;
+  std::uint64_t within = 0;  // ns: what other waits take of it
+  std::uint64_t method = 0;  // the innermost call of the trace that it was in; 0: not known
 };
 // If a wait that is not for a monitor is a nap, by the class of what it waits on (as Java prints it, "?" if unknown).
 bool is_nap(ThreadState state, std::uint64_t owner, std::string_view waited_for);
@@ -62,15 +73,26 @@ struct SlowCall {
   };
   std::uint64_t start = 0, duration = 0;  // ns
   std::uint64_t method = 0, thread = 0;
-  bool unfinished = false;                               // it took at least this long
-  std::string arguments;                                 // "17, "abc""; "": the trace does not have them
-  std::uint64_t blocked = 0, waiting = 0, sleeping = 0;  // ns, within it
-  std::uint64_t napping = 0;                             // ns: what of waiting and sleeping is naps
-  std::uint64_t paused = 0;                              // by collections; counted in addition to the waits
-  Wait longest;                                          // the longest wait, clipped to the call
+  bool unfinished = false;  // it took at least this long
+  std::string arguments;    // "17, "abc""; "": the trace does not have them
+  struct Waited {
+    std::uint64_t ns = 0;  // within the call
+    Wait longest;          // clipped to the call
+    std::uint64_t longest_ns() const { return longest.until - longest.since; }
+  };
+  std::array<Waited, kWaitKinds> waits;
+  std::uint64_t napping = 0;         // ns: what of the waits is naps
+  std::uint64_t paused = 0;          // by collections; counted in addition to the waits
+  std::uint64_t paused_awake = 0;    // what of it is in no wait
+  std::optional<std::uint64_t> cpu;  // ns on a processor; absent: the trace does not have it
   bool waits_cut = false;     // its thread had more than kMaxWaits waits since it began: the sums are of the last ones
   std::vector<Callee> below;  // the callee that took half of it or more, the one that took half of that...
-  std::uint64_t waited() const { return blocked + waiting + sleeping; }
+  const Waited& of(WaitKind kind) const { return waits[static_cast<std::size_t>(kind)]; }
+  // The longest of all waits; its time is 0 if there was none.
+  const Waited& longest() const;
+  // What is none of these: on a processor, ready for one, or in native code that waits. Without `cpu`, if that is
+  // known.
+  std::uint64_t other() const;
   bool is_all_naps() const { return duration >= kLeastNap && napping >= duration / 100 * kIdlePercent; }
 };
 
@@ -81,13 +103,17 @@ class SlowCalls {
 
   // Adds a wait of the thread that has ended.
   void note_wait(std::uint64_t thread, const Wait& wait);
+  // Adds a call that waits for a socket or a file, which ends. Waits in it without an owner are a part of it: so a
+  // virtual thread waits for its socket.
+  void note_io(std::uint64_t thread, Wait io);
   // The begin of a call. If the thread has just waited for a monitor and the method that it enters at `time` takes one,
   // the call begins with the wait, because its caller did not wait. Otherwise `time`.
   std::uint64_t begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const;
   // The call on top of `stack` ends at `time`. `pauses`: those until then, ordered by time. `open`: a wait of the
-  // thread that has not ended.
+  // thread that has not ended. `cpu`: ns of a processor that it took.
   void note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
-                 const std::vector<GcPause>& pauses, const std::optional<Wait>& open = std::nullopt);
+                 const std::vector<GcPause>& pauses, const std::optional<Wait>& open = std::nullopt,
+                 std::optional<std::uint64_t> cpu = std::nullopt);
 
   // Calls of `over` ns or longer that have ended, or (`unfinished`) have not: of those that are kept, the longest
   // first. A call that took half of its caller's time or more is in the `below` of that one, and not listed itself.
@@ -108,7 +134,10 @@ class SlowCalls {
     void leave_out(std::uint64_t duration) { longest_left_out = std::max(longest_left_out, duration); }
     void add(const Key& key, SlowCall call);
   };
+  // Waits whose call is not known yet are those of the first call that ends after them: the innermost one.
+  void name_waits(std::uint64_t thread, const OpenFrame& frame);
   void fill_waits(SlowCall& call) const;
+  std::uint64_t waited_within(const SlowCall& call, std::uint64_t start, std::uint64_t end) const;
   static void add_wait(SlowCall& call, const Wait& wait);
   void take_callee(SlowCall& call, const OpenFrame& frame);
   bool is_idle(const SlowCall& call) const;
@@ -124,7 +153,12 @@ class SlowCalls {
   std::uint64_t serial_ = 0;
 };
 
-// `value` children of a methodEntry as one line, shortened if it is long.
-std::string arguments_text(const List<Value>& values);
+// `value` children of a methodEntry as one line, shortened if it is long: "17, "abc", shop.Order#228, null, ?".
+std::string arguments_text(const List<Value>& values, const Scope& scope);
+// Whether it names objects by number, or has a value that could not be read.
+struct OpaqueArguments {
+  bool objects = false, unread = false;
+};
+OpaqueArguments opaque_arguments(std::string_view arguments);
 
 }  // namespace jtrace::trace::io

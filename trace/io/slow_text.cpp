@@ -65,10 +65,47 @@ void append_call(std::string& out, const ScopeStatistics& statistics, const Slow
          "  " + call_lines(statistics, call, kMargin);
 }
 
-bool names_owner(const Chosen& chosen) {
-  const auto has_owner = [](const SlowCall* call) { return call->longest.owner != 0; };
-  return std::any_of(chosen.ended.begin(), chosen.ended.end(), has_owner) ||
-         std::any_of(chosen.open.begin(), chosen.open.end(), has_owner);
+// All calls whose lines are shown.
+std::vector<const SlowCall*> shown_calls(const Chosen& chosen) {
+  std::vector<const SlowCall*> calls = chosen.ended;
+  calls.insert(calls.end(), chosen.open.begin(), chosen.open.end());
+  for (const IdleMethod& each : chosen.idle.methods) calls.push_back(each.longest);
+  return calls;
+}
+
+OpaqueArguments opaque_in(const std::vector<const SlowCall*>& calls) {
+  OpaqueArguments all;
+  const auto add = [&](const std::string& arguments) {
+    const OpaqueArguments found = opaque_arguments(arguments);
+    all.objects = all.objects || found.objects;
+    all.unread = all.unread || found.unread;
+  };
+  for (const SlowCall* call : calls) {
+    add(call->arguments);
+    for (const SlowCall::Callee& callee : call->below) add(callee.arguments);
+  }
+  return all;
+}
+
+// Explains what of the lines above explains nothing itself, once.
+std::string footnotes(const Chosen& chosen) {
+  const auto calls = shown_calls(chosen);
+  const auto any = [&](auto&& is) {
+    return std::any_of(calls.begin(), calls.end(), [&](auto* call) { return is(*call); });
+  };
+  std::string out;
+  if (any(names_owner)) out += "  a thread \"had\" it when the wait began\n";
+  if (any(shows_other))
+    out += any([](const SlowCall& call) { return call.cpu.has_value(); })
+               ? "  other: ready for a processor, or in native code that waits\n"
+               : "  other: on a processor, ready for one, or in native code; with --cpu-time the trace tells the "
+                 "first, with "
+                 "--io reads and writes of sockets and files\n";
+  const OpaqueArguments opaque = opaque_in(calls);
+  if (opaque.objects)
+    out += "  #7: an object, by its number in the trace; numbers and texts are shown, objects are not\n";
+  if (opaque.unread) out += "  ?: an argument that could not be read\n";
+  return out;
 }
 
 // The longest are kept: of calls of that duration there were more.
@@ -120,11 +157,10 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   for (const SlowCall* call : chosen.ended) append_call(out, statistics, *call);
   if (chosen.is_slow && limits.over != 0) out += more_rows(rows_left_out(chosen.all, limits.rows));
   for (const SlowCall* call : chosen.open) append_call(out, statistics, *call);
-  if (names_owner(chosen)) out += "  a thread \"had\" it when the wait began\n";
   if (!chosen.open.empty()) out += "  > had not ended when the trace did, or when events of its thread were lost\n";
   if (const std::size_t more = chosen.all_open - chosen.open.size(); more != 0)
     out += "  " + std::to_string(more) + " more had not ended\n";
-  out += idle_calls_text(statistics, chosen.idle);
+  out += idle_calls_text(statistics, chosen.idle) + footnotes(chosen);
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
   out += "       CALLS   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";

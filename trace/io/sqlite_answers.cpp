@@ -63,19 +63,19 @@ void SqliteAnswers::on_state(const ScopeStatistics& statistics, std::uint64_t th
   const Scope& scope = *statistics.scope;
   waited_[{scope.index, thread}] += until - since;
   const ThreadStatistics& of = statistics.threads.at(thread);
-  add_wait(scope, thread, {state, since, until, of.monitor, of.owner}, ends_are_known());
+  add_wait(scope, thread, {wait_kind(state), since, until, of.monitor, of.owner}, ends_are_known());
 }
 
 void SqliteAnswers::on_first_wait(const ScopeStatistics& statistics, std::uint64_t thread, ThreadState state,
                                   std::uint64_t since, std::uint64_t until, std::uint64_t monitor) {
-  add_wait(*statistics.scope, thread, {state, since, until, monitor, 0}, false);
+  add_wait(*statistics.scope, thread, {wait_kind(state), since, until, monitor, 0}, false);
 }
 
 void SqliteAnswers::add_wait(const Scope& scope, std::uint64_t thread, const Wait& wait, bool is_complete) {
   const std::string type = wait.monitor != 0 ? monitor_class(scope, wait.monitor) : std::string();
   done(wait_.number(row_of(scope))
            .number(thread)
-           .text(state_name(wait.state))
+           .text(wait_name(wait.kind))
            .known(wait.monitor)
            .known(wait.owner)
            .number(wait.since)

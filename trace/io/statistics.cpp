@@ -383,8 +383,8 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
   on_state(statistics, thread.value(), each.state, each.since, each.since + ns);
   const std::string type =
       each.state == ThreadState::kSleeping ? std::string() : monitor_class(*statistics.scope, each.monitor);
-  statistics.slow.note_wait(thread.value(), {each.state, each.since, each.since + ns, each.monitor, each.owner,
-                                             is_nap(each.state, each.owner, type)});
+  statistics.slow.note_wait(thread.value(), {wait_kind(each.state), each.since, each.since + ns, each.monitor,
+                                             each.owner, is_nap(each.state, each.owner, type)});
   if (each.state == ThreadState::kBlocked) {
     each.blocked.add(ns);
     statistics.contention[type].add(ns);
@@ -407,7 +407,7 @@ std::optional<Wait> Statistics::open_wait(const ScopeStatistics& statistics, std
   if (found == statistics.threads.end() || found->second.state == ThreadState::kRunning) return std::nullopt;
   const ThreadStatistics& each = found->second;
   const bool naps = is_nap(each.state, each.owner, monitor_class(*statistics.scope, each.monitor));
-  return Wait{each.state, each.since, std::max(time, each.since), each.monitor, each.owner, naps};
+  return Wait{wait_kind(each.state), each.since, std::max(time, each.since), each.monitor, each.owner, naps};
 }
 
 std::string Statistics::monitor_class(const Scope& scope, std::uint64_t object) {
@@ -467,8 +467,13 @@ void Statistics::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFr
   const bool takes_monitor = method != scope.methods.end() && method->second.is_synchronized;
   const std::uint64_t begin = of(scope).slow.begin_of(thread, takes_monitor, frame.time);
   frame.time = stack.size() > 1 ? std::max(begin, stack[stack.size() - 2].time) : begin;
+  if (method != scope.methods.end()) frame.io = method->second.io;
+  if (stack.size() > 1) {
+    const OpenFrame& caller = stack[stack.size() - 2];
+    frame.in_io = caller.in_io || caller.io != IoKind::kNone;
+  }
   if (entry_ != nullptr && !entry_->values.empty())
-    frame.arguments = std::make_shared<const std::string>(arguments_text(entry_->values));
+    frame.arguments = std::make_shared<const std::string>(arguments_text(entry_->values, scope));
 }
 
 // The thread no longer waits for it.
@@ -484,14 +489,30 @@ void Statistics::on_gap(Scope& scope, const Gap& gap) {
   ends_are_known_ = true;
 }
 
+// Where no call that is traced waits for it, it waits for work: it is a nap.
+void Statistics::note_io(ScopeStatistics& statistics, std::uint64_t thread, const std::vector<OpenFrame>& stack,
+                         std::uint64_t time) {
+  const OpenFrame& frame = stack.back();
+  const WaitKind kind = frame.io == IoKind::kFile ? WaitKind::kFile : WaitKind::kSocket;
+  const bool is_outermost = stack.size() == 1;
+  statistics.slow.note_io(thread, {.kind = kind,
+                                   .since = frame.time,
+                                   .until = time,
+                                   .is_nap = is_outermost,
+                                   .method = is_outermost ? frame.method : stack[stack.size() - 2].method});
+}
+
 // OpenFrame::user: the time that the frame's callees took.
 void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                           std::uint64_t cpu_time) {
   const OpenFrame& frame = stack.back();
   const std::uint64_t whole = time - frame.time;
   ScopeStatistics& statistics = of(scope);
+  if (frame.io != IoKind::kNone && !frame.in_io) note_io(statistics, thread, stack, time);
+  const bool has_cpu = cpu_time != 0 && frame.cpu_time != 0 && cpu_time >= frame.cpu_time;
   statistics.slow.note_call(thread, stack, time, statistics.pauses,
-                            frame.unfinished ? open_wait(statistics, thread, time) : std::nullopt);
+                            frame.unfinished ? open_wait(statistics, thread, time) : std::nullopt,
+                            has_cpu ? std::optional(cpu_time - frame.cpu_time) : std::nullopt);
   MethodStatistics& method = statistics.methods[frame.method];
   ++method.calls;
   method.self += whole - std::min(whole, frame.user);

@@ -183,6 +183,8 @@ class Statistics : public EventSink, private CallListener {
   static std::optional<Wait> open_wait(const ScopeStatistics& statistics, std::uint64_t thread, std::uint64_t time);
   void note_first_state(const Scope& scope, std::uint64_t thread, const FirstState& first);
   static void note_missed_pauses(ScopeStatistics& statistics, const Option& option);
+  static void note_io(ScopeStatistics& statistics, std::uint64_t thread, const std::vector<OpenFrame>& stack,
+                      std::uint64_t time);
   void note_gc(ScopeStatistics& statistics, const GcFinish& finish);
   void note_allocation(ScopeStatistics& statistics, const ObjAlloc& alloc);
   void note_states(ScopeStatistics& statistics, const Event& event);

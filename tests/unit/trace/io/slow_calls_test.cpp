@@ -109,6 +109,122 @@ TEST_F(SlowTrace, LongestComesFirstWithArgumentsAndWaits) {
   EXPECT_THAT(text_, HasSubstr("blocked 200.000 ms that \"holder\" had, sleeping 50.000 ms, pauses 5.000 ms"));
 }
 
+TEST_F(SlowTrace, EachKindOfWaitNamesItsLockAndTheCallThatItWasIn) {
+  define(1, "serve");
+  define(2, "take");
+  define(3, "pay");
+  enter(1, 0);
+  enter(2, 10);
+  block(20, 220);
+  block(230, 260);
+  leave(270);
+  enter(3, 280);
+  write(ClassDef{.classId = ClassId(8), .name = "com/example/Bank$Sync"});
+  write(ObjDef{.objId = ObjectId(8), .classIdRef = ClassId(8)});
+  write(MonWait{.threadIdRef = ThreadId(1), .time = at(290), .objIdRef = ObjectId(8), .threadOwner = ThreadId(9)});
+  write(MonWaited{.threadIdRef = ThreadId(1), .time = at(390), .objIdRef = ObjectId(8)});
+  sleep(400, 450);
+  leave(460);
+  leave(600);
+  const json call = calls()[0];
+  EXPECT_EQ(call["method"], "serve");
+  const std::string line =
+      "blocked 230.000 ms (longest 200.000 ms in take that \"holder\" had), waiting 100.000 ms in pay for a "
+      "com.example.Bank$Sync that \"holder\" had, sleeping 50.000 ms in pay, other 220.000 ms\n";
+  EXPECT_THAT(text_, HasSubstr(line));
+  EXPECT_THAT(text_, HasSubstr("  other: on a processor, ready for one, or in native code; "));
+  ASSERT_EQ(call["longestWaits"].size(), 3u);
+  EXPECT_EQ(call["longestWaits"][1]["kind"], "waiting");
+  EXPECT_EQ(call["longestWaits"][1]["in"], "pay");
+  EXPECT_EQ(call["longestWaits"][1]["monitor"], "com.example.Bank$Sync");
+  EXPECT_EQ(call["longestWaits"][1]["owner"], "holder");
+  EXPECT_DOUBLE_EQ(call["other"], 0.22);
+}
+
+// The virtual thread's park in the read is the read, the wait for a lock in it is not.
+TEST_F(SlowTrace, CallsOfTheJdkThatReadAndWriteAreIo) {
+  define(1, "load");
+  write(ClassDef{.classId = ClassId(5), .name = "sun/nio/ch/NioSocketImpl"});
+  write(MethodDef{.name = "read", .classIdRef = ClassId(5), .methodId = MethodId(2)});
+  write(ClassDef{.classId = ClassId(6), .name = "java/io/FileInputStream"});
+  write(MethodDef{.name = "read", .classIdRef = ClassId(6), .methodId = MethodId(3)});
+  enter(1, 0);
+  enter(2, 10);
+  block(20, 30);
+  park("sun/nio/ch/Sync", 40, 100);
+  leave(210);
+  enter(3, 220);
+  enter(3, 230);
+  leave(250);
+  leave(260);
+  leave(300);
+  const json call = calls()[0];
+  EXPECT_EQ(call["method"], "load");
+  EXPECT_DOUBLE_EQ(call["socketIo"], 0.19);
+  EXPECT_DOUBLE_EQ(call["blocked"], 0.01);
+  EXPECT_DOUBLE_EQ(call["waiting"], 0.0);
+  EXPECT_DOUBLE_EQ(call["fileIo"], 0.04);
+  EXPECT_DOUBLE_EQ(call["other"], 0.06);
+  EXPECT_THAT(text_, HasSubstr("socket I/O 190.000 ms, file I/O 40.000 ms, other 60.000 ms\n"));
+}
+
+TEST_F(SlowTrace, ReadThatNoTracedCallWaitsForIsIdle) {
+  write(ClassDef{.classId = ClassId(5), .name = "sun/nio/ch/NioSocketImpl"});
+  write(MethodDef{.name = "read", .classIdRef = ClassId(5), .methodId = MethodId(2)});
+  enter(2, 0);
+  leave(5000);
+  EXPECT_EQ(calls().size(), 0u);
+  EXPECT_EQ(all_["idleCallsAll"], 1);
+}
+
+TEST_F(SlowTrace, TimeOnAProcessorIsToldWhereTheTraceHasIt) {
+  define(1, "computes");
+  write(MethodEntry{
+      .threadIdRef = ThreadId(1), .time = at(0), .methodIdRef = MethodId(1), .ticket = 1, .threadCpuTime = 5 * kMs});
+  write(MethodExit{.threadIdRef = ThreadId(1),
+                   .time = at(300),
+                   .ticket = 1,
+                   .threadCpuTime = 205 * kMs,
+                   .methodIdRef = MethodId(1)});
+  const json call = calls()[0];
+  EXPECT_DOUBLE_EQ(call["onProcessor"], 0.2);
+  EXPECT_THAT(text_, HasSubstr("on a processor 200.000 ms, other 100.000 ms\n"));
+  EXPECT_THAT(text_, HasSubstr("  other: ready for a processor, or in native code that waits\n"));
+}
+
+// A pause in a wait is not counted twice.
+TEST_F(SlowTrace, OtherIsWhatNoWaitAndNoPauseTakes) {
+  define(1, "serve");
+  enter(1, 0);
+  write(MonContendedEnter{.threadIdRef = ThreadId(1), .time = at(100), .objIdRef = ObjectId(7)});
+  write(GcStart{.threadIdRef = ThreadId(9), .time = at(150)});
+  write(GcFinish{.threadIdRef = ThreadId(9), .time = at(250)});
+  write(MonContendedEntered{.threadIdRef = ThreadId(1), .time = at(200), .objIdRef = ObjectId(7)});
+  leave(400);
+  const json call = calls()[0];
+  EXPECT_DOUBLE_EQ(call["blocked"], 0.1);
+  EXPECT_DOUBLE_EQ(call["paused"], 0.1);
+  EXPECT_DOUBLE_EQ(call["other"], 0.25);
+}
+
+TEST_F(SlowTrace, ArgumentsThatExplainNothingAreExplainedOnce) {
+  define(1, "serve");
+  write(ClassDef{.classId = ClassId(8), .name = "shop/Order"});
+  write(ObjDef{.objId = ObjectId(16), .classIdRef = ClassId(8)});
+  const std::vector<Value> values = {{.objIdRef = ObjectId(16), .type = "OPAQUE"},
+                                     {.objIdRef = ObjectId(17), .type = "OPAQUE"},
+                                     {.objIdRef = ObjectId::none(), .type = "OPAQUE"},
+                                     {.type = "OPAQUE"},
+                                     {.type = "STRING", .value = "why?, #1"}};
+  enter(1, 0, values);
+  leave(300);
+  EXPECT_EQ(calls()[0]["arguments"], "shop.Order#16, #17, null, ?, \"why?, #1\"");
+  EXPECT_THAT(text_, HasSubstr("  #7: an object, by its number in the trace"));
+  EXPECT_THAT(text_, HasSubstr("  ?: an argument that could not be read\n"));
+  EXPECT_FALSE(opaque_arguments("\"a #1\", \"b?\", 7").objects);
+  EXPECT_FALSE(opaque_arguments("\"?\"").unread);
+}
+
 TEST_F(SlowTrace, CallIsShownWithTheCalleesThatTookItsTime) {
   for (std::uint64_t id = 1; id <= 4; ++id) define(id, "m" + std::to_string(id));
   enter(1, 0);
