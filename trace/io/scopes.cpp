@@ -107,6 +107,14 @@ std::string Scope::thread_name(std::uint64_t id) const {
   const ThreadInfo* thread = find(threads, id);
   return thread != nullptr && !thread->name.empty() ? thread->name : "thread#" + std::to_string(id);
 }
+// Thread groups and names: jdk.internal.misc.CarrierThread, java.lang.VirtualThread, sun.nio.ch.Poller (JDK 21 to 27).
+bool Scope::serves_virtual_threads(std::uint64_t id) const {
+  const ThreadInfo* thread = find(threads, id);
+  if (thread == nullptr) return false;
+  if (thread->group == "CarrierThreads") return true;
+  return thread->group == "InnocuousThreadGroup" &&
+         (thread->name.starts_with("VirtualThread-un") || thread->name.ends_with("-Poller"));
+}
 std::string Scope::class_name(std::uint64_t id) const {
   const ClassInfo* info = find(classes, id);
   return info != nullptr ? java_class_name(info->name) : "class#" + std::to_string(id);

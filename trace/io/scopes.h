@@ -72,6 +72,9 @@ struct Scope {
 
   // "worker-1", "thread#7" if it is not defined; "java.lang.String"; "java.lang.String.length".
   std::string thread_name(std::uint64_t id) const;
+  // A carrier, or one that wakes virtual threads. In JDK 21 they park by LockSupport, as the virtual threads do: what
+  // one waits for would count once more.
+  bool serves_virtual_threads(std::uint64_t thread) const;
   std::string class_name(std::uint64_t id) const;
   std::string method_name(std::uint64_t id) const;
   // Of all classes.

@@ -395,7 +395,8 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
       statistics.contention[type].add(ns);
       statistics.waited_for[{thread.value(), each.owner}].add(ns);
     } else if (each.state == ThreadState::kWaiting) {
-      statistics.waits[type].add(ns);
+      const bool serves = statistics.scope->serves_virtual_threads(thread.value());
+      (serves ? statistics.carrier_waits : statistics.waits[type]).add(ns);
     }
   }
   each.state = ThreadState::kRunning;

@@ -88,6 +88,8 @@ struct ScopeStatistics {
   std::uint64_t last_gc_start = 0;
   std::map<std::string, Waits> contention;  // class of the monitor, or of the lock that a thread had
   std::map<std::string, Waits> waits;       // class of what other waits (Object.wait, parks) were on
+  // Of threads that serve virtual threads (Scope::serves_virtual_threads), which park when those do: not in `waits`.
+  Waits carrier_waits;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner when the wait began
   std::map<std::string, Allocated> allocations;                         // class
   std::map<std::string, Allocated> sites;                               // innermost frame of the allocation, class

@@ -134,6 +134,11 @@ void write_classes(JsonWriter& json, std::string_view key, const std::map<std::s
 void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size_t rows) {
   write_classes(json, "contention", monitors.contention, rows);
   write_classes(json, "waits", monitors.waits, rows);
+  if (monitors.carrier_waits.count != 0) {
+    json.key("carrierWaits").begin_object();
+    write_waits(json, monitors.carrier_waits);
+    json.end_object();
+  }
   write_short_contentions(json, *monitors.scope, rows);
   json.key("waitedFor").begin_array();
   const Rows<PairRow> pairs = wait_rows<PairRow>(monitors.waited_for, rows);

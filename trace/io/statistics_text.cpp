@@ -165,6 +165,9 @@ class TextView {
            row.key.second == 0 ? "?" : printable(statistics.scope->thread_name(row.key.second)).c_str());
     });
     waits_of(statistics.waits, "WAITED s", "CLASS WAITED ON (Object.wait, parks for no lock that a thread had)");
+    if (const Waits& carriers = statistics.carrier_waits; carriers.count != 0)
+      line("  %s of carriers of virtual threads, %s s in all, %s left out: the virtual threads' own stand here",
+           counted(carriers.count, "wait").c_str(), seconds(carriers.total).c_str(), is_are(carriers.count).c_str());
   }
   void waits_of(const std::map<std::string, Waits>& waits, const char* verb, const char* what) {
     if (!waits.empty()) line("  %10s %12s %12s  %s", "TIMES", verb, "LONGEST s", what);

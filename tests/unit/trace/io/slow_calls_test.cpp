@@ -207,6 +207,30 @@ TEST_F(SlowTrace, OtherIsWhatNoWaitAndNoPauseTakes) {
   EXPECT_DOUBLE_EQ(call["other"], 0.25);
 }
 
+// JDK 21: the carrier and the thread that wakes virtual threads park as these do.
+TEST_F(SlowTrace, ParksOfCarriersAreNotThoseOfTheirVirtualThreads) {
+  write(ThreadStart{.threadId = ThreadId(1), .time = at(0), .groupName = "VirtualThreads", .threadName = "worker"});
+  write(ThreadStart{
+      .threadId = ThreadId(2), .time = at(0), .groupName = "CarrierThreads", .threadName = "ForkJoinPool-1-worker-1"});
+  write(ThreadStart{.threadId = ThreadId(3),
+                    .time = at(0),
+                    .groupName = "InnocuousThreadGroup",
+                    .threadName = "VirtualThread-unparker"});
+  park("com/example/Gate", 10, 60);
+  for (const std::uint64_t id : {2u, 3u}) {
+    write(MonWait{.threadIdRef = ThreadId(id), .time = at(10), .objIdRef = ObjectId(8), .threadOwner = ThreadId(0)});
+    write(MonWaited{.threadIdRef = ThreadId(id), .time = at(60), .objIdRef = ObjectId(8)});
+  }
+  EXPECT_TRUE(statistics_.finish());
+  const ScopeStatistics& scope = statistics_.by_scope()[0];
+  ASSERT_EQ(scope.waits.size(), 1u);
+  EXPECT_EQ(scope.waits.at("com.example.Gate").count, 1u);
+  EXPECT_EQ(scope.waits.at("com.example.Gate").total, 50 * kMs);
+  EXPECT_EQ(scope.carrier_waits.count, 2u);
+  EXPECT_THAT(statistics_text(statistics_, 20),
+              HasSubstr("  2 waits of carriers of virtual threads, 0.100000 s in all, are "));
+}
+
 TEST_F(SlowTrace, ArgumentsThatExplainNothingAreExplainedOnce) {
   define(1, "serve");
   write(ClassDef{.classId = ClassId(8), .name = "shop/Order"});
