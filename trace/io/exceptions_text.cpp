@@ -58,6 +58,11 @@ void append_row(std::string& out, const Scope& scope, const ExceptionKey& key, c
   out += '\n';
 }
 
+// "Cannot invoke ... because ... is null" (JEP 358) is computed by getMessage(), and stored nowhere.
+bool lacks_computed_message(const ExceptionKey& key, const ExceptionCount& count) {
+  return key.type == "java.lang.NullPointerException" && count.messages.empty();
+}
+
 std::string headline(const Exceptions& exceptions) {
   std::string text = std::to_string(exceptions.thrown());
   text += exceptions.thrown() == 1 ? " exception" : " exceptions";
@@ -102,9 +107,16 @@ std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows) {
   if (exceptions.thrown() == 0) return {};
   std::string out = "  " + headline(exceptions) + "\n  " + right_aligned("TIMES", 10) + "  END         CLASS\n";
   const auto all = exceptions.most_first();
-  for (std::size_t i = 0; i < std::min(rows, all.size()); ++i)
+  bool lacks_message = false;
+  for (std::size_t i = 0; i < std::min(rows, all.size()); ++i) {
     append_row(out, *statistics.scope, *all[i].first, *all[i].second);
+    lacks_message = lacks_message || lacks_computed_message(*all[i].first, *all[i].second);
+  }
   out += more_rows(rows_left_out(all.size(), rows));
+  if (lacks_message && statistics.scope->has_messages)
+    out +=
+        "  the message of a JVM's NullPointerException is made when the program asks for it (JDK 14 and later; before, "
+        "there is none): it is stored nowhere, so no trace has it\n";
   return out;
 }
 

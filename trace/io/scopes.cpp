@@ -211,6 +211,7 @@ Scope& Scopes::note(const Event& event) {
       if (option.key.view() == kRewrittenKey) note_probes(scope, option.value.view());
       if (option.key.view() == kUnavailableKey) scope.unavailable.emplace_back(option.value.view());
       if (option.key.view() == "slower-than" && option.value.view() != "0") scope.slower_than = option.value.view();
+      if (option.key.view() == "exception-messages") scope.has_messages = option.value.view() == "true";
       if (option.key.view() == "min-contention") scope.min_contention = parse_seconds(option.value.view()).value_or(0);
       if (option.key.view() == kShortContentionsKey) note_short_contentions(scope, option.value.view());
       if (option.key.view() == "sample-interval")
