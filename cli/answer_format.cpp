@@ -20,12 +20,11 @@ struct Ending {
   std::string_view ending, format;
 };
 // A longer ending stands before the shorter one that it ends in.
-constexpr Ending kEndings[] = {{".txt", "text"},           {".speedscope.json", "speedscope"},
-                               {".json", "json"},          {".csv", "csv"},
-                               {".sqlite", "sqlite"},      {".sqlite3", "sqlite"},
-                               {".db", "sqlite"},          {".xml", "xml"},
-                               {".html", "html"},
-                               {".collapsed", "collapsed"}};
+constexpr Ending kEndings[] = {{".txt", "text"},      {".speedscope.json", "speedscope"},
+                               {".json", "json"},     {".csv", "csv"},
+                               {".sqlite", "sqlite"}, {".sqlite3", "sqlite"},
+                               {".db", "sqlite"},     {".xml", "xml"},
+                               {".html", "html"},     {".collapsed", "collapsed"}};
 
 // "": the name has no ending, or a number (core.1234). That of what is packed, if it is.
 std::string_view ending_of(std::string_view path) {

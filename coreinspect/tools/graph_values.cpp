@@ -97,7 +97,8 @@ std::vector<GraphField> GraphValues::statics(std::uint32_t class_object) {
     GraphField field{
         .name = graph_.file().text(each.field.name), .value = kRedacted, .declared_by = graph_.classes()[of].name};
     bool masked = false;
-    if (!redacted_ || each.field.type == kReference || stays_redacted(field.declared_by, field.name))
+    if (!redacted_ || each.field.type == kReference || stays_redacted(field.declared_by, field.name) ||
+        kept_.keeps(field.declared_by, field.name))
       field.value = named(field.name, 0, each.value, each.field.type, 1, &masked);
     field.refers = each.field.type == kReference;
     field.reference = field.refers && !masked ? each.value : 0;
