@@ -72,7 +72,7 @@ void find_loader_leaks(LeakSearch& search) {
   }
   search.report.looked_at.push_back(std::to_string(count) +
                                     (count == 1 ? " class loader has classes" : " class loaders have classes") +
-                                    ", at most " + std::to_string(most) + " of one kind a class of the same name");
+                                    ", at most " + std::to_string(most) + " of the same kind with a class of the same name");
 }
 
 }  // namespace jtrace::coreinspect

@@ -11,7 +11,9 @@ TEST(SizeText, HasTheLargestUnitOfWhichThereAreTen) {
   EXPECT_EQ(size_text(9999), "9999 bytes");
   EXPECT_EQ(size_text(10'240), "10.0 KiB");
   EXPECT_EQ(size_text(64u << 20), "64.0 MiB");
-  EXPECT_EQ(size_text(std::uint64_t{3} << 30), "3072.0 MiB");
+  EXPECT_EQ(size_text(std::uint64_t{3} << 30), "3.0 GiB");
+  EXPECT_EQ(size_text((std::uint64_t{3} << 30) + (1u << 20)), "3073.0 MiB");
+  EXPECT_EQ(size_text(2u << 20), "2.0 MiB");
   EXPECT_EQ(size_text((std::uint64_t{25} << 30) + (1u << 29)), "25.5 GiB");
 }
 

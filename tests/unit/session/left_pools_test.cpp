@@ -84,7 +84,7 @@ TEST(LeftPools, AreNamedWithTheCommandThatReadsThem) {
   EXPECT_EQ(pool.state, State::kHolds);
   EXPECT_EQ(pool.output, "/t.xml");
   EXPECT_EQ(pool.size, kSize);
-  EXPECT_THAT(note_of_left_pools(self), HasSubstr("left 2 MiB of ring memory of this JVM: " + path +
+  EXPECT_THAT(note_of_left_pools(self), HasSubstr("left 2.0 MiB of ring memory of this JVM: " + path +
                                                   "; `jtrace recover " + path + " -o OUT --remove`"));
   EXPECT_EQ(remove_blank_pool(path).error().category, ErrorCategory::kRefused);
   EXPECT_TRUE(fs::exists(path));
