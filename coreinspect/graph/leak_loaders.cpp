@@ -70,9 +70,9 @@ void find_loader_leaks(LeakSearch& search) {
     suspect.evidence.push_back("the way to one of them: " + search.held.path(members.front()));
     search.report.suspects.push_back(std::move(suspect));
   }
-  search.report.looked_at.push_back(std::to_string(count) +
-                                    (count == 1 ? " class loader has classes" : " class loaders have classes") +
-                                    ", at most " + std::to_string(most) + " of the same kind with a class of the same name");
+  search.report.looked_at.push_back(
+      std::to_string(count) + (count == 1 ? " class loader has classes" : " class loaders have classes") +
+      ", at most " + std::to_string(most) + " of the same kind with a class of the same name");
 }
 
 }  // namespace jtrace::coreinspect

@@ -99,13 +99,19 @@ bool has_waits(const MutexReport& report) {
                      [](const MutexRow& row) { return row.owner && !row.waiters.empty(); });
 }
 
+// Of a running JVM. The search follows what is on the stacks of all threads, into files that a core does not have; and
+// what a small core records of it is not for others to see: arguments and the environment are in the same memory.
+bool has_locks_below(const Inspection& inspection) {
+  return inspection.target().process() != nullptr && !inspection.known_locks();
+}
+
 }  // namespace
 
 // The locks below Java are read before the threads and after them: those of both were there in between.
 Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options) {
   JTRACE_RETURN_IF_ERROR(inspection.healthy());
   OwnedLocks owned(inspection, options.max_stop);
-  const MutexReport before = report_mutexes(inspection);
+  const MutexReport before = has_locks_below(inspection) ? report_mutexes(inspection) : MutexReport();
   JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, {.max_stop = options.max_stop}));
   const LockFacts locks(inspection, snapshot);
   owned.settle(locks);

@@ -159,7 +159,7 @@ TEST_P(ExceptionsTest, OfThreadsThatLostEventsAreNotCalledSwallowed) {
   jvm.wait_rewritten();
   jvm.ask("rethrown 60000");
   const TraceDocument trace = jvm.finish(9);
-  const json view = view_of(jvm.path());
+  const json view = view_of(jvm.path(), 9);
   EXPECT_EQ(view["complete"], false);
   std::uint64_t wrong = 0, right = 0;
   for (const json& row : view["data"][0]["exceptions"]) {

@@ -105,7 +105,7 @@ TEST_P(EachJdk, ALaterTraceNamesWhatAKilledJtraceLeft) {
     EXPECT_EQ(done.status, 0) << done.err;
     return done.err;
   };
-  EXPECT_THAT(attach(), HasSubstr("left 64 MiB of ring memory of this JVM: " + pool + "; `jtrace recover " + pool));
+  EXPECT_THAT(attach(), HasSubstr("left 64.0 MiB of ring memory of this JVM: " + pool + "; `jtrace recover " + pool));
   const std::string later = must(run_jtrace({"slow", jvm.process().pid_text(), "--duration", "0.1"})).err;
   EXPECT_THAT(later, ::testing::Not(HasSubstr(pool)));
   EXPECT_THAT(must(run_jtrace({"doctor"})).out, HasSubstr("jtrace recover lists what is there"));

@@ -98,7 +98,8 @@ TEST_P(Slow, TellsWhatASocketTook) {
   auto jvm = must(JvmProcess::start(GetParam(), "Fetches", attachable(GetParam())));
   must(jvm->ask("start 150"));
   std::vector<std::string> words = {"slow",     jvm->pid_text(),         "--over",   "100ms", "--duration", "4s",
-                                    "--filter", "Fetches fetch include", "--format", "json",  "--io"};
+                                    "--filter", "Fetches fetch include", "--format", "json",  "--io",       "--rows",
+                                    "0"};
   const auto done = must(run_jtrace(words));
   std::map<std::string, int> reads;
   for (const json& row : rows_of(done)) {
