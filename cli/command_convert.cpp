@@ -109,13 +109,16 @@ ExitStatus convert_trace(const ConvertArguments& arguments, const std::string& f
   if (!opened) return report(opened.error());
   auto output = Output::open(arguments, format);
   if (!output) return report(output.error());
-  const io::Converter* converter = output->writer().converter();
+  io::Converter* converter = output->writer().converter();
   io::LossSink losses(output->writer().sink());
   const auto summary = opened->source->read(losses);
   // Not finished: the output does not appear under its name.
   if (!summary) return report(summary.error());
   if (arguments.strict && converter)
     if (const ExitStatus lost = report_lost(*converter, format, true); lost != ExitStatus::kOk) return lost;
+  if (converter)
+    for (const std::string& line : lacks_of(opened->name, *summary, {.parts = opened->missing}))
+      converter->add_missing(line);
   if (Result<> finished = output->finish(); !finished) return report(finished.error());
   if (converter && !output->is_csv()) report_lost(*converter, format, false);
   if (converter)

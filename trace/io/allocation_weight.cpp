@@ -1,5 +1,6 @@
 #include "trace/io/allocation_weight.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -7,11 +8,22 @@
 
 namespace jtrace::trace::io {
 
+namespace {
+
+constexpr std::string_view kOfObjects = "objAlloc: ";  // of jtrace.unavailable
+
+bool lacks_objects(const Scope& scope) {
+  return std::ranges::any_of(scope.unavailable, [](const std::string& why) { return why.starts_with(kOfObjects); });
+}
+
+}  // namespace
+
 AllocationKind allocation_kind(const Scope& scope) {
   if (scope.has_events_option) {
     if (!scope.events_sampled) return AllocationKind::kExact;
-    if (scope.sample_interval) return *scope.sample_interval == 0 ? AllocationKind::kExact : AllocationKind::kSampled;
-    return AllocationKind::kUnknown;
+    if (!scope.sample_interval) return AllocationKind::kUnknown;
+    if (*scope.sample_interval != 0) return AllocationKind::kSampled;
+    return lacks_objects(scope) ? AllocationKind::kPartial : AllocationKind::kExact;
   }
   // Other producers report each object. The producer of a part without a head is not known.
   const bool ours = scope.agent_name == "jtrace" || scope.agent_name.empty();
@@ -26,12 +38,34 @@ AllocationWeight allocation_weight(const Scope& scope, const ObjAlloc& alloc) {
   return {objects, objects * size};
 }
 
-std::string allocation_note(AllocationKind kind, std::uint64_t samples, std::uint64_t interval) {
-  if (kind == AllocationKind::kUnknown)
-    return "as recorded: the trace does not say whether these are samples, and at what interval";
-  if (kind != AllocationKind::kSampled) return {};
-  return "estimated from " + counted(samples, "sample") + ", one each " + std::to_string(interval) +
-         " bytes on average";
+std::string_view word_of(AllocationKind kind) {
+  switch (kind) {
+    case AllocationKind::kPartial: return "partial";
+    case AllocationKind::kSampled: return "estimated";
+    case AllocationKind::kUnknown: return "unknown";
+    case AllocationKind::kExact:
+    case AllocationKind::kNone: break;
+  }
+  return "exact";
+}
+
+std::string allocation_note(const Scope& scope, std::uint64_t samples) {
+  std::string note;
+  switch (allocation_kind(scope)) {
+    case AllocationKind::kUnknown:
+      note = "as recorded: the trace does not say whether these are samples, and at what interval";
+      break;
+    case AllocationKind::kSampled:
+      note = "estimated from " + counted(samples, "sample") + ", one each " + std::to_string(*scope.sample_interval) +
+             " bytes on average";
+      break;
+    case AllocationKind::kPartial: note = "not complete"; break;
+    case AllocationKind::kExact:
+    case AllocationKind::kNone: return {};
+  }
+  for (const std::string& why : scope.unavailable)
+    if (why.starts_with(kOfObjects)) note += "; " + printable(why.substr(kOfObjects.size()));
+  return note;
 }
 
 std::string_view primitive_array(std::uint64_t is_array) {

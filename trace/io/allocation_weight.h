@@ -18,6 +18,7 @@ namespace jtrace::trace::io {
 enum class AllocationKind : std::uint8_t {
   kNone,     // it has recorded none
   kExact,    // every object is recorded
+  kPartial,  // every object was asked for, and the JVM does not report all of them (jtrace.unavailable)
   kSampled,  // estimates
   kUnknown,  // by jtrace, in a trace that does not have the interval
 };
@@ -27,11 +28,13 @@ struct AllocationWeight {
 };
 
 AllocationKind allocation_kind(const Scope& scope);
-// For kExact and kUnknown: one object of its size.
+// "exact", "partial", "estimated" or "unknown", for tables.
+std::string_view word_of(AllocationKind kind);
+// One object of its size, but for kSampled.
 AllocationWeight allocation_weight(const Scope& scope, const ObjAlloc& alloc);
 
-// "estimated: each of 12 samples (one each 524288 bytes) stands for what was allocated around it"; "" if exact.
-std::string allocation_note(AllocationKind kind, std::uint64_t samples, std::uint64_t interval);
+// "estimated from 12 samples, one each 524288 bytes on average", and what the JVM does not report; "" if exact.
+std::string allocation_note(const Scope& scope, std::uint64_t samples);
 
 // The type in an objAlloc or objDef: "java.lang.String", "byte[]", "java.lang.String[]"; "?" if it has neither class
 // nor kind.

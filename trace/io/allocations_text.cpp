@@ -21,12 +21,6 @@ bool is_shown(const AllocationsView& view, AllocationsBy by) {
   return view.by ? *view.by == by : by != AllocationsBy::kStack;
 }
 
-// "estimated", "exact" or "unknown".
-const char* word_of(AllocationKind kind) {
-  if (kind == AllocationKind::kSampled) return "estimated";
-  return kind == AllocationKind::kUnknown ? "unknown" : "exact";
-}
-
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 // The relative error of an estimate from so many samples: one standard deviation.
@@ -66,10 +60,11 @@ class TextView {
 
   std::string text() {
     const Allocated total = statistics_.places.total(view_.type);
+    const std::string note = statistics_.allocation_note();
     if (total.elements == 0)
       return "no allocations of " + printable(view_.type) + " in the trace, of " +
-             std::to_string(statistics_.places.total("").elements) + " recorded\n";
-    const std::string note = statistics_.allocation_note();
+             std::to_string(statistics_.places.total("").elements) + " recorded\n" +
+             (note.empty() ? "" : "  they are " + note + "\n");
     out_ = std::to_string(rounded(total.bytes)) + " bytes in " + counted(rounded(total.objects), "object");
     if (!view_.type.empty()) out_ += " of " + printable(view_.type);
     out_ += "; " + (note.empty() ? std::string("exact: each object that was recorded") : note) + "\n";

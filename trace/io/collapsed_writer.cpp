@@ -177,8 +177,7 @@ class CollapsedWriter final : public Converter, private CallListener {
         lost_["objAlloc of a producer beside another"] += each.count;
     for (const auto& [process, producer] : chosen) {
       for (const auto& [node, bytes] : producer->bytes) add(node, static_cast<std::uint64_t>(std::llround(bytes)));
-      const std::string note =
-          allocation_note(producer->kind, producer->count, producer->scope->sample_interval.value_or(0));
+      const std::string note = allocation_note(*producer->scope, producer->count);
       if (!note.empty()) notes_.push_back("allocated bytes are " + note);
     }
   }

@@ -25,6 +25,9 @@ class Converter : public EventSink {
   std::map<std::string, std::uint64_t> lost() const;
   // Properties of the output that it does not show itself, one sentence each. Complete after finish().
   const std::vector<std::string>& notes() const { return notes_; }
+  // What the input lacks and its events do not say: "t.xml: truncated after 12 elements". Before finish(). Only an
+  // output that people ask later, away from these messages, has it.
+  virtual void add_missing(const std::string& line) { static_cast<void>(line); }
 
  protected:
   // What a format has of an element: attributes, separated by blanks; children by their names.

@@ -40,6 +40,7 @@ class FormatWriter {
   EventSink& sink() { return *sink_; }
   // It counts what the format cannot hold. nullptr for XML, which holds everything.
   const Converter* converter() const { return converter_.get(); }
+  Converter* converter() { return converter_.get(); }
 
  private:
   std::unique_ptr<XmlWriter> xml_;

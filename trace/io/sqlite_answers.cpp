@@ -157,6 +157,11 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
   if (!scope.slower_than.empty()) add("only calls of " + scope.slower_than + " s and longer were recorded");
 }
 
+bool SqliteAnswers::add_note(const std::string& text) {
+  done(note_.null().text(text).run());
+  return is_written_;
+}
+
 bool SqliteAnswers::complete() {
   if (!finish()) return false;
   for (const ScopeStatistics& each : by_scope()) {

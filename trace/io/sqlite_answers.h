@@ -27,6 +27,8 @@ class SqliteAnswers final : public Statistics {
   const Scope& scope() const { return scope_ != nullptr ? *scope_ : nobody_; }
   // Writes what is known only at the end.
   bool complete();
+  // Of no agent. After complete().
+  bool add_note(const std::string& text);
 
  private:
   void on_event(const Event& event, ScopeStatistics& statistics) override;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/file.h"
 #include "trace/io/allocation_weight.h"
@@ -114,8 +115,11 @@ class SqliteWriter final : public Converter {
     if (element_kind(event) == ElementKind::kMethodBody) lose_attributes<kLost>(event);  // its children
     return {};
   }
+  void add_missing(const std::string& line) override { missing_.push_back(line); }
   Result<> finish() override {
     if (!answers_->complete()) return fail(error());
+    for (const std::string& line : missing_)
+      if (!answers_->add_note("missing: " + line)) return fail(error());
     for (const auto& scope : answers_->scopes().all()) {
       const Scope& each = *scope;
       statements_->agent.number(each.index + 1).text(each.agent_id).text(each.process_id).text(each.agent_name);
@@ -242,16 +246,10 @@ class SqliteWriter final : public Converter {
   bool put(const Value& value, const Scope&) { return put_value(value, 0); }
   bool put(const ObjAlloc& alloc, const Scope& scope) {
     const AllocationWeight weight = allocation_weight(scope, alloc);
-    const AllocationKind kind = allocation_kind(scope);
     const std::string type = allocated_type(scope, alloc.isArray, alloc.classIdRef);
     Insert& row = statements_->allocation.number(seq_).number(scope.index + 1).value(alloc.threadIdRef).text(type);
     row.value(alloc.size).real(weight.objects).real(weight.bytes);
-    return row
-        .text(kind == AllocationKind::kSampled   ? "estimated"
-              : kind == AllocationKind::kUnknown ? "unknown"
-                                                 : "exact")
-        .value(alloc.contextData)
-        .run();
+    return row.text(word_of(allocation_kind(scope))).value(alloc.contextData).run();
   }
   bool put(const Node& node, const Scope&) {
     return statements_->node.text(node.nodeId.view())
@@ -304,6 +302,7 @@ class SqliteWriter final : public Converter {
   }
 
   std::string path_, temporary_;
+  std::vector<std::string> missing_;
   sqlite3* db_ = nullptr;
   std::optional<Statements> statements_;
   std::optional<SqliteAnswers> answers_;

@@ -65,7 +65,7 @@ std::string_view state_name(ThreadState state) {
 }
 
 std::string ScopeStatistics::allocation_note() const {
-  return io::allocation_note(allocation_kind, count(ElementKind::kObjAlloc), scope->sample_interval.value_or(0));
+  return allocation_kind == AllocationKind::kNone ? "" : io::allocation_note(*scope, count(ElementKind::kObjAlloc));
 }
 
 std::string lost_events(const ScopeStatistics& statistics) {

@@ -40,13 +40,11 @@ void write_waits(JsonWriter& json, const Waits& waits) {
   json.member("longest", as_seconds(waits.longest));
 }
 
-// "exact", "estimated" or "unknown", if there are any.
+// If there are any.
 void write_kind(JsonWriter& json, std::string_view key, const ScopeStatistics& statistics) {
   if (statistics.allocation_kind == AllocationKind::kNone) return;
   json.key(key).begin_object();
-  json.member("kind", statistics.allocation_kind == AllocationKind::kSampled   ? "estimated"
-                      : statistics.allocation_kind == AllocationKind::kUnknown ? "unknown"
-                                                                               : "exact");
+  json.member("kind", word_of(statistics.allocation_kind));
   if (const std::string note = statistics.allocation_note(); !note.empty()) json.member("note", note);
   json.end_object();
 }

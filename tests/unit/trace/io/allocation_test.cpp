@@ -6,6 +6,7 @@
 
 #include "tests/testlib/must.h"
 #include "trace/io/allocation_weight.h"
+#include "trace/io/allocations_text.h"
 #include "trace/io/converter.h"
 #include "trace/io/open_source.h"
 #include "trace/io/report.h"
@@ -115,6 +116,21 @@ std::string collapsed(const std::string& events, std::string* note = nullptr) {
   feed(events, *writer);
   if (note != nullptr && !writer->notes().empty()) *note = writer->notes().front();
   return bytes.text();
+}
+
+TEST(Allocations, AreNotExactWhereTheJvmDoesNotReportAll) {
+  const std::string why = "threads that run already are sampled only later";
+  const std::string events = head("a", "jtrace", kAll + option("jtrace.unavailable", "objAlloc: " + why)) + kObjects;
+  Statistics statistics;
+  feed(events, statistics);
+  EXPECT_EQ(of(statistics).allocation_kind, AllocationKind::kPartial);
+  EXPECT_EQ(of(statistics).allocations.at("x.A").bytes, 32);
+  EXPECT_THAT(statistics_text(statistics, 20), HasSubstr("not complete; " + why));
+  EXPECT_THAT(statistics_json(statistics, "in", 20), HasSubstr("\"kind\":\"partial\""));
+  EXPECT_THAT(allocations_text(statistics, {}), AllOf(HasSubstr("not complete; " + why), Not(HasSubstr("exact"))));
+  std::string note;
+  collapsed(events, &note);
+  EXPECT_THAT(note, HasSubstr("not complete; " + why));
 }
 
 TEST(Allocations, AnEmptyFlameGraphSaysWhy) {
