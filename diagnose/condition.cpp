@@ -1,6 +1,7 @@
 #include "diagnose/condition.h"
 
 #include "base/strings.h"
+#include "diagnose/collectors.h"
 #include "diagnose/words.h"
 #include "target/cgroup.h"
 
@@ -46,14 +47,9 @@ Result<Condition> Condition::open(pid_t pid, const std::string& text) {
 
 Result<std::optional<std::string>> Condition::rss_holds() const {
   JTRACE_ASSIGN_OR_RETURN(const std::string status, process_.read_proc("status"));
-  for (const std::string_view line : split(status, '\n')) {
-    if (!line.starts_with("VmRSS:")) continue;
-    const std::string_view value = trimmed(line.substr(6));
-    const auto kib = parse_decimal<std::uint64_t>(value.substr(0, value.find(' ')));
-    if (!kib || *kib * 1024 <= threshold_->bytes) return std::nullopt;
-    return text_ + ": " + mib(static_cast<double>(*kib) * 1024);
-  }
-  return std::nullopt;
+  const auto resident = bytes_of_status(status, "VmRSS");
+  if (!resident || *resident <= threshold_->bytes) return std::nullopt;
+  return text_ + ": " + mib(*resident);
 }
 
 Result<std::optional<std::string>> Condition::group_holds() const {
