@@ -4,6 +4,7 @@
 
 #include "diagnose/collectors.h"
 #include "diagnose/rules.h"
+#include "tests/unit/diagnose/found_by.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -12,16 +13,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kMiB = 1u << 20;
-
-template <class Rule>
-std::vector<Finding> asked(Rule rule, const Facts& facts) {
-  std::vector<Finding> found;
-  rule(facts, found);
-  return found;
-}
 
 Facts grouped(const GroupFact& first, const GroupFact& second) {
   Facts facts{.target = "4711"};
@@ -39,16 +30,16 @@ Facts throttled(std::uint64_t periods, std::uint64_t throttled) {
 }
 
 TEST(ThrottledRule, NeedsAQuarterOfThePeriodsBetweenTheLooks) {
-  EXPECT_THAT(asked(find_throttled, throttled(20, 4)), IsEmpty());
-  EXPECT_THAT(asked(find_throttled, throttled(4, 4)), IsEmpty());
-  EXPECT_THAT(asked(find_throttled, throttled(20, 5)).at(0).sentence,
+  EXPECT_THAT(found_by(find_throttled, throttled(20, 4)), IsEmpty());
+  EXPECT_THAT(found_by(find_throttled, throttled(4, 4)), IsEmpty());
+  EXPECT_THAT(found_by(find_throttled, throttled(20, 5)).at(0).sentence,
               AllOf(HasSubstr("25 % of the periods"), HasSubstr("0.5 processors")));
 }
 
 TEST(ThrottledRule, ComparesAGroupWithItself) {
   Facts facts = throttled(20, 20);
   facts.groups[1].cpu[0].folder = "/b";
-  EXPECT_THAT(asked(find_throttled, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_throttled, facts), IsEmpty());
 }
 
 GroupFact memory(std::uint64_t used, std::uint64_t killed = 0) {
@@ -56,61 +47,61 @@ GroupFact memory(std::uint64_t used, std::uint64_t killed = 0) {
 }
 
 TEST(GroupMemoryRule, NeedsNineTenthsAtBothLooks) {
-  EXPECT_THAT(asked(find_full_group, grouped(memory(89), memory(95))), IsEmpty());
-  EXPECT_THAT(asked(find_full_group, grouped(memory(95), memory(89))), IsEmpty());
-  EXPECT_THAT(asked(find_full_group, grouped(memory(90), memory(90))).at(0).evidence, SizeIs(1));
-  EXPECT_THAT(asked(find_full_group, grouped(memory(90), memory(90, 2))).at(0).evidence.at(1), HasSubstr("2 times"));
-  EXPECT_THAT(asked(find_full_group, grouped({}, {})), IsEmpty());
+  EXPECT_THAT(found_by(find_full_group, grouped(memory(89), memory(95))), IsEmpty());
+  EXPECT_THAT(found_by(find_full_group, grouped(memory(95), memory(89))), IsEmpty());
+  EXPECT_THAT(found_by(find_full_group, grouped(memory(90), memory(90))).at(0).evidence, SizeIs(1));
+  EXPECT_THAT(found_by(find_full_group, grouped(memory(90), memory(90, 2))).at(0).evidence.at(1), HasSubstr("2 times"));
+  EXPECT_THAT(found_by(find_full_group, grouped({}, {})), IsEmpty());
 }
 
 TEST(GroupSizeRule, IsCertainOfAHeapThatDoesNotFit) {
   Facts facts = grouped(memory(10), memory(10));
-  EXPECT_THAT(asked(find_small_group, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_small_group, facts), IsEmpty());
   facts.limits = LimitFact{.max_heap = 90 * kMiB};
-  EXPECT_THAT(asked(find_small_group, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_small_group, facts), IsEmpty());
   facts.limits->max_heap = 95 * kMiB;
-  EXPECT_EQ(asked(find_small_group, facts).at(0).confidence, Confidence::kHint);
+  EXPECT_EQ(found_by(find_small_group, facts).at(0).confidence, Confidence::kHint);
   facts.limits->max_heap = 101 * kMiB;
-  EXPECT_EQ(asked(find_small_group, facts).at(0).confidence, Confidence::kCertain);
+  EXPECT_EQ(found_by(find_small_group, facts).at(0).confidence, Confidence::kCertain);
 }
 
 TEST(ThreadsRule, NeedsNineTenthsOfThePidsAtBothLooks) {
   const auto tasks = [](std::uint64_t count) { return GroupFact{.tasks = count, .tasks_limit = 100}; };
-  EXPECT_THAT(asked(find_many_tasks, grouped(tasks(89), tasks(95))), IsEmpty());
-  EXPECT_THAT(asked(find_many_tasks, grouped(tasks(95), tasks(89))), IsEmpty());
-  EXPECT_THAT(asked(find_many_tasks, grouped(tasks(90), tasks(91))).at(0).sentence, HasSubstr("91 of 100"));
+  EXPECT_THAT(found_by(find_many_tasks, grouped(tasks(89), tasks(95))), IsEmpty());
+  EXPECT_THAT(found_by(find_many_tasks, grouped(tasks(95), tasks(89))), IsEmpty());
+  EXPECT_THAT(found_by(find_many_tasks, grouped(tasks(90), tasks(91))).at(0).sentence, HasSubstr("91 of 100"));
 }
 
 TEST(MetaspaceRule, LooksAtBothSpaces) {
   Facts facts{.target = "4711"};
   facts.counters = {{.metaspace_used = 89.0 * kMiB, .class_space_used = 9.0 * kMiB}};
   facts.limits = LimitFact{.max_metaspace = 100 * kMiB, .max_class_space = 11 * kMiB};
-  EXPECT_THAT(asked(find_full_metaspace, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_full_metaspace, facts), IsEmpty());
   facts.counters[0].metaspace_used = 90.0 * kMiB;
-  EXPECT_THAT(asked(find_full_metaspace, facts).at(0).sentence, HasSubstr("Metaspace is nearly full: 90 %"));
+  EXPECT_THAT(found_by(find_full_metaspace, facts).at(0).sentence, HasSubstr("Metaspace is nearly full: 90 %"));
   facts.counters[0].class_space_used = 10.0 * kMiB;
-  EXPECT_THAT(asked(find_full_metaspace, facts), SizeIs(2));
+  EXPECT_THAT(found_by(find_full_metaspace, facts), SizeIs(2));
   facts.limits->max_metaspace.reset();
-  EXPECT_THAT(asked(find_full_metaspace, facts).at(0).sentence, HasSubstr("class space"));
+  EXPECT_THAT(found_by(find_full_metaspace, facts).at(0).sentence, HasSubstr("class space"));
 }
 
 TEST(CodeCacheRule, IsCertainIfTheCompilerIsOff) {
   Facts facts{.target = "4711"};
   facts.limits = LimitFact{.code_used = 94, .code_size = 100};
-  EXPECT_THAT(asked(find_full_code, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_full_code, facts), IsEmpty());
   facts.limits->code_used = 95;
-  EXPECT_EQ(asked(find_full_code, facts).at(0).confidence, Confidence::kLikely);
+  EXPECT_EQ(found_by(find_full_code, facts).at(0).confidence, Confidence::kLikely);
   facts.limits = LimitFact{.code_used = 50, .code_size = 100, .compiler_off = true};
-  EXPECT_EQ(asked(find_full_code, facts).at(0).confidence, Confidence::kCertain);
+  EXPECT_EQ(found_by(find_full_code, facts).at(0).confidence, Confidence::kCertain);
 }
 
 TEST(MetaspaceRule, CountsWhatIsCommittedIfMostOfItIsInUse) {
   Facts facts{.target = "4711"};
   facts.counters = {{.metaspace_used = 79.0 * kMiB, .metaspace_committed = 100.0 * kMiB}};
   facts.limits = LimitFact{.max_metaspace = 100 * kMiB};
-  EXPECT_THAT(asked(find_full_metaspace, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_full_metaspace, facts), IsEmpty());
   facts.counters[0].metaspace_used = 80.0 * kMiB;
-  EXPECT_THAT(asked(find_full_metaspace, facts).at(0).evidence.at(0), HasSubstr("100.0 MiB committed"));
+  EXPECT_THAT(found_by(find_full_metaspace, facts).at(0).evidence.at(0), HasSubstr("100.0 MiB committed"));
 }
 
 Facts collecting(double share, double uptime) {
@@ -121,9 +112,9 @@ Facts collecting(double share, double uptime) {
 }
 
 TEST(GcTimeRule, LeavesAStartingJvmAndAFullHeapAlone) {
-  EXPECT_THAT(asked(find_much_collecting, collecting(0.24, 100)), IsEmpty());
-  EXPECT_THAT(asked(find_much_collecting, collecting(0.26, 10)), IsEmpty());
-  EXPECT_THAT(asked(find_much_collecting, collecting(0.26, 100)).at(0).sentence, HasSubstr("26 %"));
+  EXPECT_THAT(found_by(find_much_collecting, collecting(0.24, 100)), IsEmpty());
+  EXPECT_THAT(found_by(find_much_collecting, collecting(0.26, 10)), IsEmpty());
+  EXPECT_THAT(found_by(find_much_collecting, collecting(0.26, 100)).at(0).sentence, HasSubstr("26 %"));
   std::vector<Finding> found = {{.rule = "heap-full"}};
   find_much_collecting(collecting(0.9, 100), found);
   EXPECT_THAT(found, SizeIs(1));
@@ -131,9 +122,9 @@ TEST(GcTimeRule, LeavesAStartingJvmAndAFullHeapAlone) {
 
 TEST(GcTimeRule, NeedsSeveralPausesAndNeverSaysMoreThanAll) {
   Facts facts = collecting(1.2, 100);
-  EXPECT_THAT(asked(find_much_collecting, facts).at(0).sentence, HasSubstr(" 100 %"));
+  EXPECT_THAT(found_by(find_much_collecting, facts).at(0).sentence, HasSubstr(" 100 %"));
   facts.counters[1].collections = 9;
-  EXPECT_THAT(asked(find_much_collecting, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_much_collecting, facts), IsEmpty());
 }
 
 TEST(KernelWaitRule, NeedsTheSameThreadAtTheSamePlace) {
@@ -141,15 +132,15 @@ TEST(KernelWaitRule, NeedsTheSameThreadAtTheSamePlace) {
   const KernelWaitFact elsewhere{.tid = 7, .name = "io", .place = "pipe_read"};
   Facts facts{.target = "4711"};
   facts.process = {{.waits = {wait}}, {.waits = {elsewhere}}};
-  EXPECT_THAT(asked(find_kernel_waits, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_kernel_waits, facts), IsEmpty());
   KernelWaitFact ran_since = wait;
   ran_since.switches = 1;
   facts.process = {{.waits = {wait}}, {.waits = {ran_since}}};
-  EXPECT_THAT(asked(find_kernel_waits, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_kernel_waits, facts), IsEmpty());
   facts.process = {{.waits = {}}, {.waits = {wait}}};
-  EXPECT_THAT(asked(find_kernel_waits, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_kernel_waits, facts), IsEmpty());
   facts.process = {{.waits = {wait}}, {.waits = {elsewhere, wait}}};
-  EXPECT_THAT(asked(find_kernel_waits, facts).at(0).evidence.at(0), HasSubstr("nfs_wait"));
+  EXPECT_THAT(found_by(find_kernel_waits, facts).at(0).evidence.at(0), HasSubstr("nfs_wait"));
 }
 
 Facts three_looks(const std::vector<ThreadFact>& threads) {
@@ -167,31 +158,31 @@ std::vector<ThreadFact> readers(ThreadKey count, const std::string& call) {
 
 TEST(NetworkRule, IsAHintAboutFiveThreadsAtOnePlace) {
   const std::string old_call = "java.net.SocketInputStream.socketRead0", call = "sun.nio.ch.NioSocketImpl.implRead";
-  EXPECT_THAT(asked(find_socket_readers, three_looks(readers(4, call))), IsEmpty());
-  EXPECT_THAT(asked(find_socket_readers, three_looks(readers(5, "sun.nio.ch.NioSocketImpl.accept"))), IsEmpty());
-  EXPECT_EQ(asked(find_socket_readers, three_looks(readers(5, old_call))).at(0).confidence, Confidence::kHint);
+  EXPECT_THAT(found_by(find_socket_readers, three_looks(readers(4, call))), IsEmpty());
+  EXPECT_THAT(found_by(find_socket_readers, three_looks(readers(5, "sun.nio.ch.NioSocketImpl.accept"))), IsEmpty());
+  EXPECT_EQ(found_by(find_socket_readers, three_looks(readers(5, old_call))).at(0).confidence, Confidence::kHint);
   Facts facts = three_looks(readers(5, call));
-  EXPECT_THAT(asked(find_socket_readers, facts).at(0).evidence.at(0), HasSubstr("App.ask(App.java:7)"));
+  EXPECT_THAT(found_by(find_socket_readers, facts).at(0).evidence.at(0), HasSubstr("App.ask(App.java:7)"));
   facts.looks[1].threads[0].frames[1].bci = 9;
-  EXPECT_THAT(asked(find_socket_readers, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_socket_readers, facts), IsEmpty());
 }
 
 TEST(UnclosedSocketsRule, NeedsAHundredAtBothLooks) {
   Facts facts{.target = "4711"};
   facts.sockets = {{.unclosed = 99}, {.unclosed = 200}};
-  EXPECT_THAT(asked(find_unclosed_sockets, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_unclosed_sockets, facts), IsEmpty());
   facts.sockets = {{.unclosed = 100}, {.unclosed = 101, .peer = "10.0.0.7", .of_peer = 90}};
-  EXPECT_THAT(asked(find_unclosed_sockets, facts).at(0).evidence.at(0), HasSubstr("90 of them of 10.0.0.7"));
+  EXPECT_THAT(found_by(find_unclosed_sockets, facts).at(0).evidence.at(0), HasSubstr("90 of them of 10.0.0.7"));
 }
 
 TEST(DiskFullRule, NeedsLittleSpaceAndAFullDisk) {
   Facts facts{.target = "4711"};
   facts.disks = {{.path = "/tmp", .use = "x", .free = 5 * kMiB, .size = 100 * kMiB}};
-  EXPECT_THAT(asked(find_full_disks, facts), IsEmpty());  // 5 % are free
+  EXPECT_THAT(found_by(find_full_disks, facts), IsEmpty());  // 5 % are free
   facts.disks = {{.path = "/tmp", .use = "x", .free = 17 * kMiB, .size = 10'000 * kMiB}};
-  EXPECT_THAT(asked(find_full_disks, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_full_disks, facts), IsEmpty());
   facts.disks = {{.path = "/tmp", .use = "x", .free = 1 * kMiB, .size = 100 * kMiB}};
-  EXPECT_EQ(asked(find_full_disks, facts).at(0).next, "df -h /proc/4711/root/tmp");
+  EXPECT_EQ(found_by(find_full_disks, facts).at(0).next, "df -h /proc/4711/root/tmp");
 }
 
 // A thread that ran and was ready for these shares of the time.
@@ -206,10 +197,10 @@ Facts wanting(double ran, double queued) {
 }
 
 TEST(ProcessorsRule, GrowsFromAHintToALikelyFinding) {
-  EXPECT_THAT(asked(find_waits_for_processor, wanting(0.5, 0.45)), IsEmpty());
-  EXPECT_THAT(asked(find_waits_for_processor, wanting(0.1, 0.2)), IsEmpty());
-  EXPECT_EQ(asked(find_waits_for_processor, wanting(0.4, 0.5)).at(0).confidence, Confidence::kHint);
-  EXPECT_EQ(asked(find_waits_for_processor, wanting(0.09, 0.9)).at(0).confidence, Confidence::kLikely);
+  EXPECT_THAT(found_by(find_waits_for_processor, wanting(0.5, 0.45)), IsEmpty());
+  EXPECT_THAT(found_by(find_waits_for_processor, wanting(0.1, 0.2)), IsEmpty());
+  EXPECT_EQ(found_by(find_waits_for_processor, wanting(0.4, 0.5)).at(0).confidence, Confidence::kHint);
+  EXPECT_EQ(found_by(find_waits_for_processor, wanting(0.09, 0.9)).at(0).confidence, Confidence::kLikely);
 }
 
 TEST(ProcessorsRule, LeavesOutThreadsThatOnlyThisProgramWakes) {
@@ -222,7 +213,7 @@ TEST(ProcessorsRule, LeavesOutThreadsThatOnlyThisProgramWakes) {
       thread.ran_ns = look.ns / 100'000;
       thread.queued_ns = look.ns / 1000;
     }
-  EXPECT_THAT(asked(find_waits_for_processor, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_waits_for_processor, facts), IsEmpty());
 }
 
 std::vector<ThreadFact> pinned_threads() {
@@ -237,17 +228,17 @@ std::vector<ThreadFact> pinned_threads() {
 }
 
 TEST(PinnedRule, NeedsAllCarriersKeptAndAReadyThread) {
-  EXPECT_THAT(asked(find_pinned_carriers, three_looks(pinned_threads())).at(0).sentence,
+  EXPECT_THAT(found_by(find_pinned_carriers, three_looks(pinned_threads())).at(0).sentence,
               AllOf(HasSubstr("1 carrier is kept"), HasSubstr("1 other is ready")));
   auto none_ready = pinned_threads();
   none_ready[2].virtual_state = "PARKED";
-  EXPECT_THAT(asked(find_pinned_carriers, three_looks(none_ready)), IsEmpty());
+  EXPECT_THAT(found_by(find_pinned_carriers, three_looks(none_ready)), IsEmpty());
   auto a_free_one = pinned_threads();
   a_free_one.push_back({.key = 4, .name = "ForkJoinPool-1-worker-2"});
-  EXPECT_THAT(asked(find_pinned_carriers, three_looks(a_free_one)), IsEmpty());
+  EXPECT_THAT(found_by(find_pinned_carriers, three_looks(a_free_one)), IsEmpty());
   Facts moved = three_looks(pinned_threads());
   moved.looks[1].threads[1].frames[0].bci = 9;
-  EXPECT_THAT(asked(find_pinned_carriers, moved), IsEmpty());
+  EXPECT_THAT(found_by(find_pinned_carriers, moved), IsEmpty());
 }
 
 MutexLook mutexes(pid_t owner, std::uint64_t switches) {
@@ -257,11 +248,12 @@ MutexLook mutexes(pid_t owner, std::uint64_t switches) {
 TEST(VmLockRule, NeedsTheSameOwnerAndAWaiterThatHasNotRun) {
   Facts facts{.target = "4711"};
   facts.mutexes = {mutexes(7, 3), mutexes(7, 4)};
-  EXPECT_THAT(asked(find_kept_mutexes, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_kept_mutexes, facts), IsEmpty());
   facts.mutexes = {mutexes(7, 3), mutexes(8, 3)};
-  EXPECT_THAT(asked(find_kept_mutexes, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_kept_mutexes, facts), IsEmpty());
   facts.mutexes = {mutexes(7, 3), mutexes(7, 3)};
-  EXPECT_THAT(asked(find_kept_mutexes, facts).at(0).sentence, HasSubstr("\"o\" (nid 7) does not give back Heap_lock"));
+  EXPECT_THAT(found_by(find_kept_mutexes, facts).at(0).sentence,
+              HasSubstr("\"o\" (nid 7) does not give back Heap_lock"));
 }
 
 TEST(VmLockRule, LeavesTheLocksOfAVmOperationToThatRule) {
@@ -276,12 +268,12 @@ TEST(NativeDeadlockRule, NeedsTheSameCircleAtBothLooks) {
   const MutexLook circle{.circles = {{{1, "a"}, {2, "b"}}}}, turned{.circles = {{{2, "b"}, {1, "a"}}}};
   Facts facts{.target = "4711"};
   facts.mutexes = {{}, circle};
-  EXPECT_THAT(asked(find_native_deadlocks, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_native_deadlocks, facts), IsEmpty());
   facts.mutexes = {circle, turned};
-  EXPECT_THAT(asked(find_native_deadlocks, facts).at(0).evidence, SizeIs(2));
+  EXPECT_THAT(found_by(find_native_deadlocks, facts).at(0).evidence, SizeIs(2));
   facts.mutexes = {circle};
   facts.live = false;
-  EXPECT_THAT(asked(find_native_deadlocks, facts), SizeIs(1));
+  EXPECT_THAT(found_by(find_native_deadlocks, facts), SizeIs(1));
 }
 
 TEST(TcpTable, HasPeersStatesAndInodes) {

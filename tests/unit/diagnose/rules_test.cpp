@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/collectors.h"
+#include "tests/unit/diagnose/found_by.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -12,15 +13,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
-template <class Rule>
-std::vector<Finding> ask(Rule rule, const Facts& facts) {
-  std::vector<Finding> found;
-  rule(facts, found);
-  return found;
-}
 
 ThreadFact thread(ThreadKey key) {
   return {.key = key,
@@ -49,9 +41,9 @@ TEST(DeadlockRule, NeedsTheSameCircleAtTwoLooks) {
   const ThreadsLook none{.threads = {waiter(1, 2), waiter(2, 1)}};
   ThreadsLook turned = deadlocked();
   turned.deadlocks = {{2, 1}};
-  EXPECT_THAT(ask(find_deadlocks, facts_of({none, none, deadlocked()})), IsEmpty());
-  EXPECT_THAT(ask(find_deadlocks, facts_of({deadlocked(), deadlocked(), none})), IsEmpty());
-  const auto found = ask(find_deadlocks, facts_of({none, deadlocked(), turned}));
+  EXPECT_THAT(found_by(find_deadlocks, facts_of({none, none, deadlocked()})), IsEmpty());
+  EXPECT_THAT(found_by(find_deadlocks, facts_of({deadlocked(), deadlocked(), none})), IsEmpty());
+  const auto found = found_by(find_deadlocks, facts_of({none, deadlocked(), turned}));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].confidence, Confidence::kCertain);
   EXPECT_THAT(found[0].sentence, HasSubstr("\"t2\", \"t1\""));
@@ -59,9 +51,9 @@ TEST(DeadlockRule, NeedsTheSameCircleAtTwoLooks) {
 
 TEST(DeadlockRule, ACoreStandsStillAndASingleLookMayBeTorn) {
   Facts facts = facts_of({deadlocked()});
-  EXPECT_EQ(ask(find_deadlocks, facts).at(0).confidence, Confidence::kLikely);
+  EXPECT_EQ(found_by(find_deadlocks, facts).at(0).confidence, Confidence::kLikely);
   facts.live = false;
-  EXPECT_EQ(ask(find_deadlocks, facts).at(0).confidence, Confidence::kCertain);
+  EXPECT_EQ(found_by(find_deadlocks, facts).at(0).confidence, Confidence::kCertain);
 }
 
 ThreadsLook crowd(int waiters, ThreadKey owner) {
@@ -71,10 +63,10 @@ ThreadsLook crowd(int waiters, ThreadKey owner) {
 }
 
 TEST(ContentionRule, NeedsFiveOfTheSameWaitersAndOneOwner) {
-  EXPECT_THAT(ask(find_contention, facts_of({crowd(4, 99), crowd(9, 99), crowd(9, 99)})), IsEmpty());
-  EXPECT_THAT(ask(find_contention, facts_of({crowd(9, 99), crowd(9, 98), crowd(9, 99)})), IsEmpty());
-  EXPECT_THAT(ask(find_contention, facts_of({crowd(9, 0), crowd(9, 0), crowd(9, 0)})), IsEmpty());
-  const auto found = ask(find_contention, facts_of({crowd(5, 99), crowd(6, 99), crowd(9, 99)}));
+  EXPECT_THAT(found_by(find_contention, facts_of({crowd(4, 99), crowd(9, 99), crowd(9, 99)})), IsEmpty());
+  EXPECT_THAT(found_by(find_contention, facts_of({crowd(9, 99), crowd(9, 98), crowd(9, 99)})), IsEmpty());
+  EXPECT_THAT(found_by(find_contention, facts_of({crowd(9, 0), crowd(9, 0), crowd(9, 0)})), IsEmpty());
+  const auto found = found_by(find_contention, facts_of({crowd(5, 99), crowd(6, 99), crowd(9, 99)}));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_THAT(found[0].sentence, HasSubstr("5 threads wait for a lock that \"t99\""));
 }
@@ -82,13 +74,13 @@ TEST(ContentionRule, NeedsFiveOfTheSameWaitersAndOneOwner) {
 TEST(ContentionRule, LeavesWhatADeadlockExplainsToThatRule) {
   ThreadsLook look = crowd(9, 99);
   look.deadlocks = {{99, 98}};
-  EXPECT_THAT(ask(find_contention, facts_of({look, look, look})), IsEmpty());
+  EXPECT_THAT(found_by(find_contention, facts_of({look, look, look})), IsEmpty());
 }
 
 TEST(ContentionRule, SaysNothingOfAProcessThatIsStopped) {
   Facts facts = facts_of({crowd(9, 99), crowd(9, 99), crowd(9, 99)});
   facts.process = {{.ns = 1, .state = 'T'}, {.ns = 2, .state = 'T'}};
-  EXPECT_THAT(ask(find_contention, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_contention, facts), IsEmpty());
 }
 
 // A thread that ran for `ran` of each second and was ready for `queued` of it.
@@ -107,74 +99,74 @@ Facts busy(double ran, double queued, int between = 8) {
 }
 
 TEST(SpinningRule, NeedsAThreadThatNeverWaits) {
-  EXPECT_THAT(ask(find_spinning, busy(0.84, 0)), IsEmpty());
-  EXPECT_THAT(ask(find_spinning, busy(0.01, 0.9)), IsEmpty());
-  EXPECT_THAT(ask(find_spinning, busy(0.86, 0)), SizeIs(1));
-  EXPECT_THAT(ask(find_spinning, busy(0.06, 0.9)), SizeIs(1));
+  EXPECT_THAT(found_by(find_spinning, busy(0.84, 0)), IsEmpty());
+  EXPECT_THAT(found_by(find_spinning, busy(0.01, 0.9)), IsEmpty());
+  EXPECT_THAT(found_by(find_spinning, busy(0.86, 0)), SizeIs(1));
+  EXPECT_THAT(found_by(find_spinning, busy(0.06, 0.9)), SizeIs(1));
 }
 
 // The time that a thread has been ready is only counted when it gets a processor.
 TEST(SpinningRule, GoesByTheNumberOfWaitsWhereTheMachineHasTooFewProcessors) {
   Facts facts = busy(0.05, 0.3);
-  EXPECT_THAT(ask(find_spinning, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_spinning, facts), IsEmpty());
   for (std::size_t i = 0; i < 3; ++i) {
     facts.looks[i].stops = i == 2 ? 9 : 1;
     facts.looks[i].threads[0].waits = i == 2 ? 112 : 100 + i;
   }
-  EXPECT_THAT(ask(find_spinning, facts), IsEmpty());  // two more than it was stopped
+  EXPECT_THAT(found_by(find_spinning, facts), IsEmpty());  // two more than it was stopped
   facts.looks[2].threads[0].waits = 110;
-  EXPECT_THAT(ask(find_spinning, facts), SizeIs(1));
+  EXPECT_THAT(found_by(find_spinning, facts), SizeIs(1));
 }
 
 TEST(SpinningRule, DoesNotCountTheTimeOfItsOwnStops) {
   Facts facts = busy(0.8, 0);
-  EXPECT_THAT(ask(find_spinning, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_spinning, facts), IsEmpty());
   for (ThreadsLook& look : facts.looks) look.stopped = std::chrono::milliseconds(100);
-  EXPECT_THAT(ask(find_spinning, facts), SizeIs(1));
+  EXPECT_THAT(found_by(find_spinning, facts), SizeIs(1));
 }
 
 TEST(SpinningRule, NeedsManyStacksAllAlike) {
-  EXPECT_THAT(ask(find_spinning, busy(1, 0, 2)), IsEmpty());
-  EXPECT_THAT(ask(find_spinning, busy(1, 0, 3)), SizeIs(1));
+  EXPECT_THAT(found_by(find_spinning, busy(1, 0, 2)), IsEmpty());
+  EXPECT_THAT(found_by(find_spinning, busy(1, 0, 3)), SizeIs(1));
   Facts moved = busy(1, 0);
   moved.busy[1][2][0].bci = 20;  // in the same call
-  EXPECT_THAT(ask(find_spinning, moved), SizeIs(1));
+  EXPECT_THAT(found_by(find_spinning, moved), SizeIs(1));
   moved.busy[1][2][1].bci = 20;  // called from elsewhere
-  EXPECT_THAT(ask(find_spinning, moved), IsEmpty());
+  EXPECT_THAT(found_by(find_spinning, moved), IsEmpty());
   Facts other = busy(1, 0);
   other.looks[1].threads[0].frames[0].method = "App.other";
-  EXPECT_THAT(ask(find_spinning, other), IsEmpty());
+  EXPECT_THAT(found_by(find_spinning, other), IsEmpty());
   Facts torn = busy(1, 0);
   torn.looks[1].threads[0].whole = false;
-  EXPECT_THAT(ask(find_spinning, torn), IsEmpty());
+  EXPECT_THAT(found_by(find_spinning, torn), IsEmpty());
 }
 
 TEST(SpinningRule, LeavesALateThreadToTheSafepoint) {
   Facts facts = busy(1, 0);
   facts.safepoints = {{.late = {{.key = 1}}}};
-  EXPECT_THAT(ask(find_spinning, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_spinning, facts), IsEmpty());
 }
 
 TEST(StoppedRule, NeedsTheSameStateAtEachLook) {
   Facts facts{.target = "4711"};
   facts.process = {{.ns = 0, .state = 'T'}};
-  EXPECT_THAT(ask(find_stopped, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_stopped, facts), IsEmpty());
   facts.process.push_back({.ns = kSecond, .state = 'S'});
-  EXPECT_THAT(ask(find_stopped, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_stopped, facts), IsEmpty());
   facts.process[1].state = 'T';
-  EXPECT_EQ(ask(find_stopped, facts).at(0).next, "kill -CONT 4711");
+  EXPECT_EQ(found_by(find_stopped, facts).at(0).next, "kill -CONT 4711");
   facts.process = {{.state = 't'}, {.state = 't'}};
-  EXPECT_THAT(ask(find_stopped, facts), IsEmpty());  // by this program itself
+  EXPECT_THAT(found_by(find_stopped, facts), IsEmpty());  // by this program itself
   facts.process = {{.state = 't', .tracer = "gdb, process 12"}, {.state = 't', .tracer = "gdb, process 12"}};
-  EXPECT_THAT(ask(find_stopped, facts).at(0).sentence, HasSubstr("gdb, process 12"));
+  EXPECT_THAT(found_by(find_stopped, facts).at(0).sentence, HasSubstr("gdb, process 12"));
 }
 
 TEST(StoppedRule, NamesAThreadThatATracerHoldsAtEachLook) {
   ThreadsLook held{.threads = {thread(1)}};
   held.threads[0].held_by = "another tracer, process 12 (gdb)";
   const ThreadsLook free{.threads = {thread(1)}};
-  EXPECT_THAT(ask(find_stopped, facts_of({free, held, held})), IsEmpty());
-  EXPECT_THAT(ask(find_stopped, facts_of({held, held, held})), SizeIs(1));
+  EXPECT_THAT(found_by(find_stopped, facts_of({free, held, held})), IsEmpty());
+  EXPECT_THAT(found_by(find_stopped, facts_of({held, held, held})), SizeIs(1));
 }
 
 Facts at_safepoint(SafepointFact::State state, double since) {
@@ -191,15 +183,15 @@ Facts at_safepoint(SafepointFact::State state, double since) {
 
 TEST(SafepointRule, NeedsTheSameSafepointForASecond) {
   using enum SafepointFact::State;
-  EXPECT_THAT(ask(find_late_safepoint, at_safepoint(kSynchronizing, 0.9)), IsEmpty());
-  EXPECT_THAT(ask(find_late_safepoint, at_safepoint(kSynchronized, 1.1)), IsEmpty());
-  EXPECT_THAT(ask(find_late_safepoint, at_safepoint(kSynchronizing, 1.1)), SizeIs(1));
+  EXPECT_THAT(found_by(find_late_safepoint, at_safepoint(kSynchronizing, 0.9)), IsEmpty());
+  EXPECT_THAT(found_by(find_late_safepoint, at_safepoint(kSynchronized, 1.1)), IsEmpty());
+  EXPECT_THAT(found_by(find_late_safepoint, at_safepoint(kSynchronizing, 1.1)), SizeIs(1));
   Facts other = at_safepoint(kSynchronizing, 1.1);
   other.safepoints[0].number = 6;
-  EXPECT_THAT(ask(find_late_safepoint, other), IsEmpty());
+  EXPECT_THAT(found_by(find_late_safepoint, other), IsEmpty());
   Facts unnumbered = at_safepoint(kSynchronizing, 1.1);
   for (auto& each : unnumbered.safepoints) each.number.reset();
-  EXPECT_THAT(ask(find_late_safepoint, unnumbered), IsEmpty());
+  EXPECT_THAT(found_by(find_late_safepoint, unnumbered), IsEmpty());
 }
 
 // JDK 8 does not tell when it began.
@@ -207,33 +199,34 @@ TEST(SafepointRule, CountsTheTimeBetweenTheLooksWhereTheVmHasNone) {
   Facts facts = at_safepoint(SafepointFact::State::kSynchronizing, 0.4);
   for (auto& each : facts.safepoints) each.at_least = true;
   facts.safepoints[1].ns = kSecond / 2;
-  EXPECT_THAT(ask(find_late_safepoint, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_late_safepoint, facts), IsEmpty());
   facts.safepoints[1].ns = kSecond;
-  EXPECT_THAT(ask(find_late_safepoint, facts).at(0).evidence.at(0), HasSubstr("for at least 1.4 s"));
+  EXPECT_THAT(found_by(find_late_safepoint, facts).at(0).evidence.at(0), HasSubstr("for at least 1.4 s"));
 }
 
 TEST(SafepointRule, NamesOnlyThreadsThatAreLateAtBothLooks) {
   Facts facts = at_safepoint(SafepointFact::State::kSynchronizing, 2);
   facts.safepoints[0].late.push_back({.key = 2, .name = "t2", .why = "runs"});
   facts.safepoints[1].late.push_back({.key = 3, .name = "t3", .why = "runs"});
-  EXPECT_THAT(ask(find_late_safepoint, facts).at(0).sentence, HasSubstr("because \"t1\" does not stop"));
+  EXPECT_THAT(found_by(find_late_safepoint, facts).at(0).sentence, HasSubstr("because \"t1\" does not stop"));
 }
 
 TEST(SafepointRule, OfACoreIsAHint) {
   Facts facts = at_safepoint(SafepointFact::State::kSynchronizing, 0);
   facts.live = false;
   facts.safepoints.pop_back();
-  EXPECT_EQ(ask(find_late_safepoint, facts).at(0).confidence, Confidence::kHint);
+  EXPECT_EQ(found_by(find_late_safepoint, facts).at(0).confidence, Confidence::kHint);
 }
 
 TEST(VmOperationRule, NeedsTheSameSafepointForASecond) {
   using enum SafepointFact::State;
-  EXPECT_THAT(ask(find_long_operation, at_safepoint(kSynchronized, 0.9)), IsEmpty());
-  EXPECT_THAT(ask(find_long_operation, at_safepoint(kSynchronizing, 1.1)), IsEmpty());
-  EXPECT_THAT(ask(find_long_operation, at_safepoint(kSynchronized, 1.1)).at(0).sentence, HasSubstr("VM_HeapDumper"));
+  EXPECT_THAT(found_by(find_long_operation, at_safepoint(kSynchronized, 0.9)), IsEmpty());
+  EXPECT_THAT(found_by(find_long_operation, at_safepoint(kSynchronizing, 1.1)), IsEmpty());
+  EXPECT_THAT(found_by(find_long_operation, at_safepoint(kSynchronized, 1.1)).at(0).sentence,
+              HasSubstr("VM_HeapDumper"));
   Facts other = at_safepoint(kSynchronized, 1.1);
   other.safepoints[0].number = 6;
-  EXPECT_THAT(ask(find_long_operation, other), IsEmpty());
+  EXPECT_THAT(found_by(find_long_operation, other), IsEmpty());
 }
 
 TEST(DescriptorsRule, BeginsAtNineTenthsOfTheLimitAtBothLooks) {
@@ -243,12 +236,12 @@ TEST(DescriptorsRule, BeginsAtNineTenthsOfTheLimitAtBothLooks) {
       made.process.push_back({.state = 'S', .files = files, .files_limit = 1000});
     return made;
   };
-  EXPECT_THAT(ask(find_many_files, facts(899, 950)), IsEmpty());
-  EXPECT_THAT(ask(find_many_files, facts(950, 899)), IsEmpty());
-  EXPECT_THAT(ask(find_many_files, facts(900, 901)).at(0).sentence, HasSubstr("901 of 1000"));
+  EXPECT_THAT(found_by(find_many_files, facts(899, 950)), IsEmpty());
+  EXPECT_THAT(found_by(find_many_files, facts(950, 899)), IsEmpty());
+  EXPECT_THAT(found_by(find_many_files, facts(900, 901)).at(0).sentence, HasSubstr("901 of 1000"));
   Facts unlimited = facts(900, 901);
   for (auto& each : unlimited.process) each.files_limit.reset();
-  EXPECT_THAT(ask(find_many_files, unlimited), IsEmpty());
+  EXPECT_THAT(found_by(find_many_files, unlimited), IsEmpty());
 }
 
 Facts collecting(double share, double full, double used) {
@@ -263,24 +256,24 @@ Facts collecting(double share, double full, double used) {
 }
 
 TEST(HeapFullRule, NeedsFullCollectionsMostOfTheTimeAndAFullOldGeneration) {
-  EXPECT_THAT(ask(find_full_heap, collecting(0.51, 2, 901)), SizeIs(1));
-  EXPECT_THAT(ask(find_full_heap, collecting(0.49, 2, 901)), IsEmpty());
-  EXPECT_THAT(ask(find_full_heap, collecting(0.51, 1, 901)), IsEmpty());
-  EXPECT_THAT(ask(find_full_heap, collecting(0.51, 2, 899)), IsEmpty());
+  EXPECT_THAT(found_by(find_full_heap, collecting(0.51, 2, 901)), SizeIs(1));
+  EXPECT_THAT(found_by(find_full_heap, collecting(0.49, 2, 901)), IsEmpty());
+  EXPECT_THAT(found_by(find_full_heap, collecting(0.51, 1, 901)), IsEmpty());
+  EXPECT_THAT(found_by(find_full_heap, collecting(0.51, 2, 899)), IsEmpty());
   Facts other_collector = collecting(0.51, 2, 901);
   other_collector.counters[1].full_collections.reset();
-  EXPECT_THAT(ask(find_full_heap, other_collector), IsEmpty());
+  EXPECT_THAT(found_by(find_full_heap, other_collector), IsEmpty());
 }
 
 TEST(DirectMemoryRule, BeginsAtNineTenthsOfTheLimit) {
   Facts facts;
-  EXPECT_THAT(ask(find_full_direct_memory, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_full_direct_memory, facts), IsEmpty());
   facts.direct = DirectFact{.reserved = 899, .count = 1, .limit = 1000};
-  EXPECT_THAT(ask(find_full_direct_memory, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_full_direct_memory, facts), IsEmpty());
   facts.direct->reserved = 900;
-  EXPECT_THAT(ask(find_full_direct_memory, facts), SizeIs(1));
+  EXPECT_THAT(found_by(find_full_direct_memory, facts), SizeIs(1));
   facts.direct->limit.reset();
-  EXPECT_THAT(ask(find_full_direct_memory, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_full_direct_memory, facts), IsEmpty());
 }
 
 Facts finalizing(const std::string& outer) {
@@ -293,17 +286,17 @@ Facts finalizing(const std::string& outer) {
 
 TEST(FinalizerRule, NeedsOneFinalizeForLong) {
   const std::string runs = "java.lang.ref.Finalizer.runFinalizer";
-  EXPECT_THAT(ask(find_stuck_finalizer, finalizing(runs)), SizeIs(1));
-  EXPECT_THAT(ask(find_stuck_finalizer, finalizing("java.lang.ref.ReferenceQueue.remove")), IsEmpty());
+  EXPECT_THAT(found_by(find_stuck_finalizer, finalizing(runs)), SizeIs(1));
+  EXPECT_THAT(found_by(find_stuck_finalizer, finalizing("java.lang.ref.ReferenceQueue.remove")), IsEmpty());
   Facts moved = finalizing(runs);
   moved.looks[1].threads[0].frames[0].bci = 9;
-  EXPECT_THAT(ask(find_stuck_finalizer, moved), IsEmpty());
+  EXPECT_THAT(found_by(find_stuck_finalizer, moved), IsEmpty());
   Facts brief = finalizing(runs);
   brief.looks[2].ns = brief.looks[0].ns + kSecond;
-  EXPECT_THAT(ask(find_stuck_finalizer, brief), IsEmpty());
+  EXPECT_THAT(found_by(find_stuck_finalizer, brief), IsEmpty());
   Facts other = finalizing(runs);
   for (auto& look : other.looks) look.threads[0].name = "main";
-  EXPECT_THAT(ask(find_stuck_finalizer, other), IsEmpty());
+  EXPECT_THAT(found_by(find_stuck_finalizer, other), IsEmpty());
 }
 
 TEST(SoftLimit, IsTheFirstNumberOfItsLine) {
@@ -329,10 +322,10 @@ Facts locked(std::initializer_list<bool> wanted, double collections) {
 }
 
 TEST(GcLockerRule, NeedsTheWishAtEachLookAndNoCollectionInBetween) {
-  EXPECT_THAT(ask(find_kept_gc_locker, locked({true, false}, 7)), IsEmpty());
-  EXPECT_THAT(ask(find_kept_gc_locker, locked({true}, 7)), IsEmpty());
-  EXPECT_THAT(ask(find_kept_gc_locker, locked({true, true}, 8)), IsEmpty());
-  const auto found = ask(find_kept_gc_locker, locked({true, true}, 7));
+  EXPECT_THAT(found_by(find_kept_gc_locker, locked({true, false}, 7)), IsEmpty());
+  EXPECT_THAT(found_by(find_kept_gc_locker, locked({true}, 7)), IsEmpty());
+  EXPECT_THAT(found_by(find_kept_gc_locker, locked({true, true}, 8)), IsEmpty());
+  const auto found = found_by(find_kept_gc_locker, locked({true, true}, 7));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].confidence, Confidence::kCertain);
   EXPECT_THAT(found[0].evidence, testing::Contains(HasSubstr("2 threads in JNI critical regions")));
@@ -341,13 +334,13 @@ TEST(GcLockerRule, NeedsTheWishAtEachLookAndNoCollectionInBetween) {
 TEST(GcLockerRule, SaysNothingWhileTheCollectionIsUnderWay) {
   Facts facts = locked({true, true}, 7);
   facts.safepoints[1].state = SafepointFact::State::kSynchronized;
-  EXPECT_THAT(ask(find_kept_gc_locker, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_kept_gc_locker, facts), IsEmpty());
 }
 
 TEST(GcLockerRule, IsNotExaminedWithoutSymbols) {
   Facts facts = locked({true, true}, 7);
   facts.safepoints[0].locker_wanted.reset();
-  EXPECT_THAT(ask(find_kept_gc_locker, facts), IsEmpty());
+  EXPECT_THAT(found_by(find_kept_gc_locker, facts), IsEmpty());
   const auto rule = std::find_if(rules().begin(), rules().end(), [](auto& each) { return each.name == "gc-locker"; });
   ASSERT_NE(rule, rules().end());
   EXPECT_THAT(std::string(rule->unasked(facts)), HasSubstr("no symbols"));
@@ -366,11 +359,12 @@ Facts parked(const char* lock, ThreadKey owner, std::uint64_t ran_between) {
 
 TEST(LockWaitRule, NeedsALockWithoutAnOwnerAndAThreadThatDoesNotRun) {
   const char* upgraded = "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync";
-  EXPECT_THAT(ask(find_waits_without_owner, parked(upgraded, 2, 0)), IsEmpty());
-  EXPECT_THAT(ask(find_waits_without_owner, parked(upgraded, 0, 1'000'000)), IsEmpty());
-  EXPECT_THAT(ask(find_waits_without_owner, parked("java.util.concurrent.Semaphore$NonfairSync", 0, 0)), IsEmpty());
-  EXPECT_THAT(ask(find_waits_without_owner, parked("java.util.concurrent.locks.StampedLock", 0, 0)), SizeIs(1));
-  const auto found = ask(find_waits_without_owner, parked(upgraded, 0, 0));
+  EXPECT_THAT(found_by(find_waits_without_owner, parked(upgraded, 2, 0)), IsEmpty());
+  EXPECT_THAT(found_by(find_waits_without_owner, parked(upgraded, 0, 1'000'000)), IsEmpty());
+  EXPECT_THAT(found_by(find_waits_without_owner, parked("java.util.concurrent.Semaphore$NonfairSync", 0, 0)),
+              IsEmpty());
+  EXPECT_THAT(found_by(find_waits_without_owner, parked("java.util.concurrent.locks.StampedLock", 0, 0)), SizeIs(1));
+  const auto found = found_by(find_waits_without_owner, parked(upgraded, 0, 0));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_THAT(found[0].sentence, HasSubstr("1 thread waits for a lock"));
 }

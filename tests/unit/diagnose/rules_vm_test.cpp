@@ -6,6 +6,7 @@
 #include "diagnose/collectors.h"
 #include "diagnose/rules.h"
 #include "diagnose/vm_threads.h"
+#include "tests/unit/diagnose/found_by.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -14,16 +15,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kMiB = 1u << 20;
-
-template <class Rule>
-std::vector<Finding> found_by(Rule rule, const Facts& facts, std::vector<Finding> found = {}) {
-  const std::size_t before = found.size();
-  rule(facts, found);
-  return {found.begin() + static_cast<std::ptrdiff_t>(before), found.end()};
-}
 
 Facts with_handshakes(std::initializer_list<HandshakeFact> looks) {
   Facts facts{.target = "4711", .feature = 25};
