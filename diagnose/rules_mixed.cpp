@@ -1,8 +1,8 @@
 // The rule about circles through Java's locks and those below, which neither kind shows alone.
 #include <algorithm>
 #include <map>
-#include <set>
 
+#include "coreinspect/tools/circles.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -60,18 +60,6 @@ void add_of_mutexes(const Facts& facts, Edges& edges) {
   }
 }
 
-// The circle that this node is in, from its first node on; empty if it is in none.
-std::vector<Node> circle_from(const Edges& edges, Node at) {
-  std::vector<Node> path;
-  while (edges.contains(at)) {
-    const auto again = std::find(path.begin(), path.end(), at);
-    if (again != path.end()) return {again, path.end()};
-    path.push_back(at);
-    at = edges.at(at).owner;
-  }
-  return {};
-}
-
 }  // namespace
 
 void find_mixed_deadlocks(const Facts& facts, std::vector<Finding>& found) {
@@ -79,13 +67,12 @@ void find_mixed_deadlocks(const Facts& facts, std::vector<Finding>& found) {
   Edges edges;
   add_of_java(facts, edges);
   add_of_mutexes(facts, edges);
-  std::set<Node> said;
-  for (const auto& [node, edge] : edges) {
-    const std::vector<Node> circle = circle_from(edges, node);
+  std::map<Node, Node> owners;
+  for (const auto& [node, edge] : edges) owners.emplace(node, edge.owner);
+  for (const std::vector<Node>& circle : coreinspect::circles_in(owners)) {
     const auto below =
         std::count_if(circle.begin(), circle.end(), [&](const Node& each) { return edges.at(each).below; });
-    if (below == 0 || static_cast<std::size_t>(below) == circle.size() || said.contains(circle.front())) continue;
-    said.insert(circle.begin(), circle.end());
+    if (below == 0 || static_cast<std::size_t>(below) == circle.size()) continue;
     Finding finding{.rule = "mixed-deadlock",
                     .sentence = "Deadlock: " + std::to_string(circle.size()) +
                                 " threads wait for each other in a circle, partly for locks of Java and partly for "

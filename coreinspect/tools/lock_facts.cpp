@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "coreinspect/tools/circles.h"
 #include "coreinspect/tools/owned_locks.h"
 
 namespace jtrace::coreinspect {
@@ -197,21 +198,10 @@ Address LockFacts::holder_of_fast_lock(Address object) const {
 }
 
 void LockFacts::find_deadlocks() {
-  std::map<Address, int> seen_in;  // index of the walk that found it first
-  int walk = 0;
-  for (const auto& [start, first] : waits_) {
-    ++walk;
-    std::vector<Address> path;
-    Address at = start;
-    while (at != 0 && !seen_in.contains(at)) {
-      seen_in[at] = walk;
-      path.push_back(at);
-      const Wait* wait = wait_of(at);
-      at = wait && wait->kind != "wait" ? wait->owner_thread : 0;
-    }
-    if (at == 0 || seen_in[at] != walk) continue;
-    deadlocks_.emplace_back(std::find(path.begin(), path.end(), at), path.end());
-  }
+  std::map<Address, Address> owners;
+  for (const auto& [thread, wait] : waits_)
+    if (wait.kind != "wait" && wait.owner_thread != 0) owners[thread] = wait.owner_thread;
+  deadlocks_ = circles_in(owners);
 }
 
 }  // namespace jtrace::coreinspect

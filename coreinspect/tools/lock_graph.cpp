@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "coreinspect/tools/circles.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -72,27 +74,19 @@ std::vector<LockEdge> lock_edges(const LockFacts& locks, const ThreadSnapshot& s
 
 std::vector<std::vector<LockParty>> mixed_circles(const std::vector<LockEdge>& edges) {
   std::map<LockParty, const LockEdge*> waits;
-  std::vector<LockParty> parties;  // a party's number for circles_of() is its place here
   for (const LockEdge& each : edges) {
     const LockEdge*& wait = waits[each.waiter];
     if (!wait || each.below_java) wait = &each;  // a thread that waits below Java does nothing else
-    parties.insert(parties.end(), {each.waiter, each.owner});
   }
-  std::sort(parties.begin(), parties.end());
-  const auto number = [&](const LockParty& party) {
-    return static_cast<pid_t>(std::lower_bound(parties.begin(), parties.end(), party) - parties.begin());
-  };
-  std::vector<std::pair<pid_t, pid_t>> owners;
-  for (const auto& [party, wait] : waits) owners.emplace_back(number(party), number(wait->owner));
-  std::vector<std::vector<LockParty>> mixed;
-  for (const auto& circle : circles_of(owners)) {
-    std::vector<LockParty> members;
-    for (const pid_t each : circle) members.push_back(parties[static_cast<std::size_t>(each)]);
-    const auto below = std::count_if(members.begin(), members.end(),
-                                     [&](const LockParty& each) { return waits.at(each)->below_java; });
-    if (below > 0 && static_cast<std::size_t>(below) < members.size()) mixed.push_back(std::move(members));
-  }
-  return mixed;
+  std::map<LockParty, LockParty> owners;
+  for (const auto& [party, wait] : waits) owners.emplace(party, wait->owner);
+  auto circles = circles_in(owners);
+  std::erase_if(circles, [&](const std::vector<LockParty>& circle) {
+    const auto below =
+        std::count_if(circle.begin(), circle.end(), [&](const LockParty& each) { return waits.at(each)->below_java; });
+    return below == 0 || static_cast<std::size_t>(below) == circle.size();
+  });
+  return circles;
 }
 
 }  // namespace jtrace::coreinspect

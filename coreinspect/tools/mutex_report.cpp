@@ -6,6 +6,7 @@
 
 #include "coreinspect/model/thread_reader.h"
 #include "coreinspect/runtime/vm_mutexes.h"
+#include "coreinspect/tools/circles.h"
 #include "coreinspect/tools/futex_waits.h"
 #include "coreinspect/tools/kernel_threads.h"
 
@@ -158,21 +159,7 @@ class Reporter {
 }  // namespace
 
 std::vector<std::vector<pid_t>> circles_of(const std::vector<std::pair<pid_t, pid_t>>& owners) {
-  const std::map<pid_t, pid_t> next(owners.begin(), owners.end());
-  std::vector<std::vector<pid_t>> circles;
-  std::map<pid_t, pid_t> seen_from;
-  for (const auto& [start, first] : next) {
-    std::vector<pid_t> path;
-    pid_t at = start;
-    while (next.contains(at) && !seen_from.contains(at)) {
-      seen_from[at] = start;
-      path.push_back(at);
-      at = next.at(at);
-    }
-    const auto begin = std::find(path.begin(), path.end(), at);
-    if (begin != path.end()) circles.emplace_back(begin, path.end());
-  }
-  return circles;
+  return circles_in(std::map<pid_t, pid_t>(owners.begin(), owners.end()));
 }
 
 MutexReport report_mutexes(const Inspection& inspection) { return Reporter(inspection).run(); }
