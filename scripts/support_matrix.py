@@ -16,7 +16,7 @@ HEAD = """# What works where
 
 Written by `scripts/dev matrix` from what the live tests found on the machine they ran on; do not edit. A cell names the
 collectors a feature was tried with; a number is a gap, with its reason below. *chroot*: a JDK of the tree that
-`scripts/jdks` makes, traced from outside of its root. All of it is x86-64; what was tried on AArch64 stands in docs/install.md.
+`scripts/jdks` makes, traced from outside of its root. All of it is x86-64; what was tried on AArch64 is in docs/install.md.
 """
 
 
