@@ -10,10 +10,8 @@ namespace jtrace::cli {
 namespace {
 
 Result<LoadedHeap> of_dump(const std::string& path) {
-  bool cut = false;
   LoadedHeap heap;
-  JTRACE_ASSIGN_OR_RETURN(heap.graph, open_heap_graph(path, cut));
-  if (cut) heap.missing.push_back("the compressed file ends too early, or its end is spoilt");
+  JTRACE_ASSIGN_OR_RETURN(heap.graph, open_heap_graph(path, heap.missing));
   JsonWriter json(heap.target);
   write_dump_target(json, path, *heap.graph);
   heap.identity = identity_of_dump(*heap.graph);

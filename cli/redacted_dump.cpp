@@ -50,12 +50,12 @@ Result<std::vector<std::string>> write_redacted_dump(const InspectArguments& arg
   coreinspect::HeapOptions options = arguments.options.heap;
   const HeapProgress progress(options);  // before the file, so that no signal leaves a partial one
   JTRACE_ASSIGN_OR_RETURN(const auto sink, open_heap_dump(arguments.output));
-  bool cut = false;
-  JTRACE_ASSIGN_OR_RETURN(auto dump, open_heap_dump_file(arguments.target, cut));
+  std::vector<std::string> missing;
+  JTRACE_ASSIGN_OR_RETURN(auto dump, open_heap_dump_file(arguments.target, missing));
   const std::uint64_t millis = dump.millis();
   JTRACE_ASSIGN_OR_RETURN(auto counts, coreinspect::write_some(std::move(dump), options, *sink));
   JTRACE_RETURN_IF_ERROR(sink->finish());
-  if (cut) counts.missing.push_back("the compressed file ends too early, or its end is spoilt");
+  counts.missing.insert(counts.missing.end(), missing.begin(), missing.end());
   if (arguments.output == "-") return std::move(counts.missing);
   JTRACE_ASSIGN_OR_RETURN(const auto told, open_whole_output("-"));
   JTRACE_RETURN_IF_ERROR(told->write(document(arguments, millis, counts)));

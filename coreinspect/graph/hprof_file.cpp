@@ -316,6 +316,11 @@ HprofObject HprofFile::object_at(std::uint64_t place) const {
       object.body = at + 5;
       object.end = object.body + object.count * element_size(object.type);
   }
+  // open() has checked it; another process may have written to the file since.
+  if (object.end > bytes_.size()) {
+    object.end = bytes_.size();
+    object.count = 0;
+  }
   return object;
 }
 

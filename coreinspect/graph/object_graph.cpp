@@ -9,10 +9,9 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::size_t kDeepest = 1000;  // superclasses: more are a damaged dump
 constexpr std::uint32_t kOwnEdges = 4;  // of a class, before its statics: super, loader, signers, domain
 
-constexpr std::string_view kReference = "java.lang.ref.Reference";
+constexpr std::string_view kReference = "java.lang.ref.Reference", kMirror = "java.lang.Class";
 constexpr std::array<std::pair<std::string_view, Strength>, 4> kReferences = {{
     {"java.lang.ref.SoftReference", Strength::kSoft},
     {"java.lang.ref.WeakReference", Strength::kWeak},
@@ -21,7 +20,11 @@ constexpr std::array<std::pair<std::string_view, Strength>, 4> kReferences = {{
 }};
 constexpr std::string_view kPrimitives = "ZCFDBSIJ";  // of the types 4 to 11
 
-constexpr std::uint8_t kLockedMonitor = 0x07;
+constexpr std::uint8_t kLockedMonitor = 0x07, kLastKind = 0x08;
+
+// Kinds of roots are 1 to 8; bit 0 is for all others, which have one name.
+std::uint16_t bit_of(std::uint8_t kind) { return static_cast<std::uint16_t>(1u << (kind <= kLastKind ? kind : 0)); }
+constexpr std::uint16_t kOtherRoot = 1;
 
 std::string_view root_text(std::uint8_t kind) {
   switch (kind) {
@@ -51,6 +54,11 @@ Result<std::unique_ptr<ObjectGraph>> ObjectGraph::build(HprofFile file, std::opt
   ObjectIndex::Range range;
   for (const HprofClass& each : file.classes()) range.add(each.id);
   file.each_object([&](const HprofObject& object, std::uint64_t) { range.add(object.id); });
+  if (range.count == 0) {
+    const auto missing = file.missing();
+    return fail(ErrorCategory::kMalformed,
+                "the heap dump has no objects" + (missing.empty() ? "" : ": " + missing.front()));
+  }
   if (range.count >= kNoObject - 1)
     return fail(ErrorCategory::kRefused, "the heap dump has " + counted(range.count, "object") + ", more than 2^32");
   ObjectIndex index(range);
@@ -78,33 +86,70 @@ void ObjectGraph::make_classes() {
     class_by_object_[made.object] = static_cast<std::uint32_t>(classes_.size());
     classes_.push_back(std::move(made));
   }
-  for (GraphClass& each : classes_) plan_references(each);
+  find_superclasses();
+}
+
+// Each class after its superclass, whatever the order and the length of the chain; where a damaged dump has a circle,
+// it is cut.
+void ObjectGraph::find_superclasses() {
+  enum : char { kNew, kOpen, kDone };
+  std::vector<char> state(classes_.size(), kNew);
+  std::vector<std::uint32_t> chain;
+  for (std::uint32_t i = 0; i < classes_.size(); ++i) {
+    for (std::uint32_t at = i; state[at] == kNew;) {
+      state[at] = kOpen;
+      chain.push_back(at);
+      const auto above = class_by_id_.find(file_.classes()[classes_[at].record].super);
+      if (above == class_by_id_.end() || state[above->second] == kOpen) break;
+      at = classes_[at].above = above->second;
+    }
+    for (; !chain.empty(); chain.pop_back()) {
+      inherit(classes_[chain.back()]);
+      state[chain.back()] = kDone;
+    }
+  }
+}
+
+void ObjectGraph::inherit(GraphClass& by) {
+  for (const HprofField& field : file_.classes()[by.record].fields) by.bytes += file_.field_size(field.type);
+  for (const auto& [name, strength] : kReferences)
+    if (by.name == name) by.strength = strength;
+  by.is_thread = by.name == "java.lang.Thread";
+  if (by.above == kNoObject) return;
+  const GraphClass& from = classes_[by.above];
+  by.bytes += from.bytes;
+  if (by.strength == Strength::kStrong) by.strength = from.strength;
+  by.is_thread = by.is_thread || from.is_thread;
+  by.above_with_fields = file_.classes()[from.record].fields.empty() ? from.above_with_fields : by.above;
+}
+
+// No more than an instance of the class has room for: a chain of classes could make a list of any length.
+void ObjectGraph::plan_references() {
+  constexpr std::uint64_t kMostOfMirror = 1u << 16;  // whose instances are no records
+  for (GraphClass& each : classes_) {
+    const std::uint64_t most = each.name == kMirror ? std::min(each.bytes, kMostOfMirror) : each.longest;
+    if (most > 0 && each.object != kNoObject) plan_references(each, most);
+  }
 }
 
 // The fields of an instance stand in the order of its class, its superclass and so on.
-void ObjectGraph::plan_references(GraphClass& of) {
+void ObjectGraph::plan_references(GraphClass& of, std::uint64_t most) {
   std::uint64_t offset = 0;
-  std::size_t depth = 0;
-  for (std::uint64_t id = of.id; id != 0 && depth < kDeepest; ++depth) {
-    const auto found = class_by_id_.find(id);
-    if (found == class_by_id_.end()) break;
-    const GraphClass& declared = classes_[found->second];
+  const auto first = static_cast<std::uint32_t>(&of - classes_.data());
+  for (std::uint32_t at = first; at != kNoObject; at = classes_[at].above_with_fields) {
+    const GraphClass& declared = classes_[at];
     const HprofClass& record = file_.classes()[declared.record];
     for (std::uint32_t i = 0; i < record.fields.size(); ++i) {
       const HprofField& field = record.fields[i];
+      if (offset + file_.field_size(field.type) > most) return;
       if (field.type == 2)
         of.references.push_back({.offset = static_cast<std::uint32_t>(offset),
-                                 .declared = found->second,
+                                 .declared = at,
                                  .field = i,
                                  .referent = declared.name == kReference && file_.text(field.name) == "referent"});
       offset += file_.field_size(field.type);
     }
-    for (const auto& [name, strength] : kReferences)
-      if (declared.name == name && of.strength == Strength::kStrong) of.strength = strength;
-    if (declared.name == "java.lang.Thread") of.is_thread = true;
-    id = record.super == id ? 0 : record.super;
   }
-  of.bytes = offset;
 }
 
 std::uint32_t ObjectGraph::class_number(std::uint64_t id) {
@@ -128,10 +173,10 @@ void ObjectGraph::place_objects() {
   place_low_.assign(size(), kClassPlace);
   place_high_.assign(size(), 0xff);
   class_of_.assign(size(), 0);
-  const auto mirror = std::find_if(classes_.begin(), classes_.end(),
-                                   [](const GraphClass& each) { return each.name == "java.lang.Class"; });
+  const auto mirror =
+      std::find_if(classes_.begin(), classes_.end(), [](const GraphClass& each) { return each.name == kMirror; });
   std::uint32_t of_classes = static_cast<std::uint32_t>(mirror - classes_.begin());
-  if (mirror == classes_.end()) classes_.push_back({.name = "java.lang.Class"});
+  if (mirror == classes_.end()) classes_.push_back({.name = std::string(kMirror)});
   for (const auto& [object, number] : class_by_object_) class_of_[object] = of_classes;
   file_.each_object([&](const HprofObject& object, std::uint64_t place) {
     const std::uint32_t at = index_.find(object.id);
@@ -139,16 +184,17 @@ void ObjectGraph::place_objects() {
     place_low_[at] = static_cast<std::uint32_t>(place);
     place_high_[at] = static_cast<std::uint8_t>(place >> 32);
     class_of_[at] = object.type_id != 0 ? class_number(object.type_id) : primitive_array(object.type);
-    if (object.kind == HprofSub::kInstanceDump && object.count != classes_[class_of_[at]].bytes) ++broken_;
+    if (object.kind != HprofSub::kInstanceDump) return;
+    GraphClass& of = classes_[class_of_[at]];
+    if (object.count != of.bytes) ++broken_;
+    of.longest = std::max(of.longest, static_cast<std::uint32_t>(object.count));
   });
+  plan_references();
 }
 
 void ObjectGraph::find_roots() {
-  std::vector<char> is_root(size(), 0);
-  const auto add = [&](std::uint32_t object, std::uint8_t kind) {
-    root_kinds_[object].insert(kind);
-    is_root[object] = 1;
-  };
+  std::vector<std::pair<std::uint32_t, std::uint16_t>> kinds;
+  const auto add = [&](std::uint32_t object, std::uint8_t kind) { kinds.emplace_back(object, bit_of(kind)); };
   for (const HprofRoot& root : file_.roots()) {
     const std::uint32_t object = target(root.object);
     if (object == kNoObject) {
@@ -165,11 +211,25 @@ void ObjectGraph::find_roots() {
       std::any_of(file_.roots().begin(), file_.roots().end(), [](auto& root) { return root.kind == 5; });
   for (const GraphClass& each : classes_)
     if (!any_class && each.object != kNoObject && file_.classes()[each.record].loader == 0) add(each.object, 5);
+  add_kinds(std::move(kinds));
   roots_guessed_ = root_kinds_.empty() && size() > 0;
-  for (std::uint32_t i = 0; i < is_root.size(); ++i)
-    if (is_root[i] != 0 || roots_guessed_) roots_.push_back(i);
+  for (const auto& [object, mask] : root_kinds_) roots_.push_back(object);
+  for (std::uint32_t i = 0; roots_guessed_ && i < size(); ++i) roots_.push_back(i);
   for (GraphClass& each : classes_)
-    if (each.object != kNoObject && is_root[each.object] != 0) each.class_edge = kNoObject;
+    if (each.object != kNoObject && root_kinds(each.object) != 0) each.class_edge = kNoObject;
+}
+
+void ObjectGraph::add_kinds(std::vector<std::pair<std::uint32_t, std::uint16_t>> kinds) {
+  std::sort(kinds.begin(), kinds.end());
+  for (const auto& [object, mask] : kinds) {
+    if (root_kinds_.empty() || root_kinds_.back().first != object) root_kinds_.emplace_back(object, mask);
+    else root_kinds_.back().second = static_cast<std::uint16_t>(root_kinds_.back().second | mask);
+  }
+}
+
+std::uint16_t ObjectGraph::root_kinds(std::uint32_t object) const {
+  const auto found = std::lower_bound(root_kinds_.begin(), root_kinds_.end(), std::pair(object, std::uint16_t{0}));
+  return found == root_kinds_.end() || found->first != object ? 0 : found->second;
 }
 
 void ObjectGraph::find_strengths() {
@@ -301,18 +361,22 @@ std::string ObjectGraph::name(std::uint32_t object) const {
 }
 
 std::string ObjectGraph::root_name(std::uint32_t object) const {
-  const auto found = root_kinds_.find(object);
-  if (found == root_kinds_.end()) return roots_guessed_ ? "no root is known" : "";
+  const std::uint16_t kinds = root_kinds(object);
+  if (kinds == 0) return roots_guessed_ ? "no root is known" : "";
   std::string text;
-  for (const std::uint8_t kind : found->second) text += (text.empty() ? "" : ", ") + std::string(root_text(kind));
+  const auto add = [&](std::uint8_t kind) { text += (text.empty() ? "" : ", ") + std::string(root_text(kind)); };
+  for (std::uint8_t kind = 1; kind <= kLastKind; ++kind)
+    if ((kinds & bit_of(kind)) != 0) add(kind);
+  if ((kinds & kOtherRoot) != 0) add(0);
   return text;
 }
 
 bool ObjectGraph::is_passing_root(std::uint32_t root) const {
-  const auto found = root_kinds_.find(root);
-  return found != root_kinds_.end() && std::all_of(found->second.begin(), found->second.end(), [](std::uint8_t kind) {
-           return kind == kLockedMonitor || is_local(kind);
-         });
+  const std::uint16_t kinds = root_kinds(root);
+  std::uint16_t lasting = kOtherRoot;
+  for (std::uint8_t kind = 1; kind <= kLastKind; ++kind)
+    if (kind != kLockedMonitor && !is_local(kind)) lasting = static_cast<std::uint16_t>(lasting | bit_of(kind));
+  return kinds != 0 && (kinds & lasting) == 0;
 }
 
 std::uint64_t ObjectGraph::bytes(std::uint32_t object) const { return bytes_as(object, shape_); }

@@ -18,7 +18,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -55,7 +54,10 @@ struct GraphClass {
   std::uint32_t class_edge = kNoObject;  // the same; kNoObject if it is a root, to which edges are left out
   std::vector<Reference> references;     // own fields first, then those of the superclass
   std::uint64_t bytes = 0;               // of the fields, in the dump
-  std::uint32_t reference_count = 0, record = 0;
+  std::uint32_t longest = 0;             // the most bytes that an instance has in the dump
+  std::uint32_t record = 0;
+  // Numbers of classes: the superclass, and the nearest one that declares fields; kNoObject: none that is known.
+  std::uint32_t above = kNoObject, above_with_fields = kNoObject;
   Strength strength = Strength::kStrong;  // of the referents of its instances
   bool is_thread = false;
 };
@@ -121,11 +123,16 @@ class ObjectGraph {
 
   ObjectGraph(HprofFile file, ObjectIndex index) : file_(std::move(file)), index_(std::move(index)) {}
   void make_classes();
-  void plan_references(GraphClass& of);
+  void find_superclasses();
+  void inherit(GraphClass& by);
+  void plan_references();
+  void plan_references(GraphClass& of, std::uint64_t most);
   std::uint32_t class_number(std::uint64_t id);
   std::uint32_t primitive_array(std::uint8_t type);
   void place_objects();
   void find_roots();
+  void add_kinds(std::vector<std::pair<std::uint32_t, std::uint16_t>> kinds);
+  std::uint16_t root_kinds(std::uint32_t object) const;  // 0: no root
   void find_strengths();
   void guess_shape();
   bool fits(const HeapShape& shape) const;
@@ -159,7 +166,8 @@ class ObjectGraph {
   std::vector<std::uint32_t> class_of_;
   std::vector<Strength> strength_;
   std::vector<std::uint32_t> roots_;
-  std::unordered_map<std::uint32_t, std::set<std::uint8_t>> root_kinds_;
+  // The kinds of the roots as a mask, in the order of the objects.
+  std::vector<std::pair<std::uint32_t, std::uint16_t>> root_kinds_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> locals_;  // of a thread object
   std::uint64_t lost_roots_ = 0, lost_edges_ = 0, broken_ = 0;
   bool roots_guessed_ = false;

@@ -1,6 +1,9 @@
 // Heap dumps that are no such file, or damaged, or unusual: what is made of each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
 
 #include "coreinspect/graph/heap_tree.h"
 #include "tests/unit/coreinspect/graph/hprof_builder.h"
@@ -177,13 +180,136 @@ TEST(BadDumps, WithAClassTwiceTakeTheFirst) {
   EXPECT_EQ(graph->strength(graph->find(0x2200)), Strength::kStrong);
 }
 
-TEST(BadDumps, WithADeepChainOfSuperclassesEnd) {
+// Of each class an instance: what is planned for it must not grow with the length of the chain.
+TEST(BadDumps, WithADeepChainOfSuperclassesTakeLinearTime) {
+  constexpr std::uint64_t kCount = 100'000;
   HprofBuilder builder;
-  for (std::uint64_t i = 0; i < 3000; ++i) builder.add_class(0x10000 + 0x10 * i, "C", 0x10000 + 0x10 * (i + 1), {});
-  builder.add_instance(0x1000, 0x10000, {});
+  for (std::uint64_t i = 0; i < kCount; ++i)
+    builder.add_class(0x100000 + 0x10 * i, "C", i + 1 < kCount ? 0x100000 + 0x10 * (i + 1) : 0, {"field"});
+  for (std::uint64_t i = 0; i < kCount; ++i)
+    builder.add_instance(0x10000000 + 0x10 * i, 0x100000 + 0x10 * i, {0x10000000});
+  builder.add_root(0x10000000);
+  const std::string dump = builder.dump();
+  const auto graph = graph_of(dump);
+  EXPECT_EQ(graph->size(), 2 * kCount);
+  EXPECT_THAT(graph->missing(), ElementsAre(HasSubstr("99999 instances have other fields")));
+  EXPECT_EQ(graph->edges(graph->find(0x10000000)), 2u) << "its class, and what it has room for";
+}
+
+TEST(BadDumps, WhereAClassIsAboveItselfCutTheCircle) {
+  HprofBuilder builder;
+  builder.add_class(0x100, "A", 0x200, {"a"});
+  builder.add_class(0x200, "B", 0x100, {"b"});
+  builder.add_class(0x300, "C", 0x300, {"c"});
+  builder.add_instance(0x1000, 0x100, {0x1100, 0});
+  builder.add_instance(0x1100, 0x300, {0});
   builder.add_root(0x1000);
   const std::string dump = builder.dump();
-  EXPECT_EQ(graph_of(dump)->size(), 3001u);
+  const auto graph = graph_of(dump);
+  EXPECT_THAT(graph->missing(), IsEmpty());
+  EXPECT_EQ(graph->strength(graph->find(0x1100)), Strength::kStrong);
+}
+
+TEST(BadDumps, WithCountsBeyondTheirSegmentsTakeNoMemoryForThem) {
+  for (const int kind : {0x21, 0x22, 0x23}) {
+    std::string body(1, static_cast<char>(kind));
+    body += std::string("\0\0\0\0\0\0\x50\0\0\0\0\x01", 12);
+    if (kind == 0x21) body += std::string("\0\0\0\0\0\0\x11\0", 8);
+    body += "\xff\xff\xff\xff";
+    body += kind == 0x23 ? std::string("\x0b") : kind == 0x22 ? std::string("\0\0\0\0\0\0\x10\0", 8) : std::string();
+    const std::string dump = with_record(0x1c, body + std::string(100, '\x08'));
+    const auto graph = graph_of(dump);
+    EXPECT_EQ(graph->size(), 5u);
+    EXPECT_THAT(graph->missing(), ElementsAre(HasSubstr("could not be read")));
+  }
+}
+
+TEST(BadDumps, WithAnUnknownPartLoseTheRestOfItsSegmentAlone) {
+  const std::string dump = with_record(0x1c, "\x77 and more");
+  const auto graph = graph_of(dump);
+  EXPECT_EQ(graph->size(), 5u);
+  EXPECT_THAT(graph->missing(), ElementsAre("10 bytes of the heap dump could not be read"));
+}
+
+TEST(BadDumps, WithAnObjectTwiceTakeTheFirst) {
+  HprofBuilder builder;
+  add_pair(builder);
+  builder.add_bytes(0x2000, 99);
+  builder.add_instance(0x2100, kPair, {0, 0});
+  const std::string dump = builder.dump();
+  const auto graph = graph_of(dump);
+  EXPECT_EQ(graph->size(), 5u);
+  EXPECT_EQ(graph->name(graph->find(0x2000)), "Pair");
+  EXPECT_EQ(graph->name(graph->find(0x2100)), "byte[]");
+  EXPECT_THAT(graph->missing(), ElementsAre(HasSubstr("2 objects are in the heap dump twice")));
+}
+
+TEST(BadDumps, WithoutRootsTakeEachObjectAsOne) {
+  HprofBuilder builder;
+  builder.add_class(kObject, "java/lang/Object", 0, {}, {.loader = 0x2000});
+  builder.add_class(kPair, "Pair", kObject, {"one", "other"}, {.loader = 0x2000});
+  builder.add_instance(0x2000, kPair, {0x2000, 0});
+  const std::string dump = builder.dump();
+  const auto graph = graph_of(dump);
+  EXPECT_EQ(graph->roots().size(), 3u);
+  EXPECT_THAT(graph->missing(), ElementsAre(HasSubstr("no roots")));
+}
+
+TEST(BadDumps, WithInstancesOfAnotherLengthDecodeWhatTheyHave) {
+  HprofBuilder builder;
+  add_pair(builder);
+  builder.add_instance(0x3000, kPair, {0x2100});
+  builder.add_instance(0x3100, kPair, {0x2100, 0x2200, 0x2000, 0x2000});
+  builder.add_root(0x3000);
+  builder.add_root(0x3100);
+  const std::string dump = builder.dump();
+  const auto graph = graph_of(dump);
+  EXPECT_THAT(graph->missing(), ElementsAre(HasSubstr("2 instances have other fields")));
+  EXPECT_EQ(HeapTree(*graph).retained(graph->find(0x3000)), graph->bytes(graph->find(0x3000)));
+}
+
+TEST(BadDumps, WithoutObjectsAreRefused) {
+  const std::string head("JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\1", 31);
+  for (const std::string& each : {head, head + std::string(100, '\0'), head + std::string("\x1c\0\0\0\0\0\0\0\0", 9)}) {
+    const auto graph = ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(each), "dump")), HeapShape{});
+    ASSERT_FALSE(graph);
+    EXPECT_EQ(graph.error().category, ErrorCategory::kMalformed);
+    EXPECT_THAT(graph.error().message(), HasSubstr("no objects"));
+  }
+}
+
+// A record of more than 4 GiB: its length says less. Only what is read of the memory exists.
+TEST(BadDumps, WhoseHeapIsLongerThanItsLengthCanSayAreReadWhole) {
+  constexpr std::uint64_t kElements = 0x2000'0000, kSize = kElements * 8 + (1u << 20);
+  void* const mapped =
+      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) GTEST_SKIP() << "no address space of 4 GiB";
+  HprofBuffer array, last;
+  array.sub(HprofSub::kPrimitiveArrayDump);
+  array.id(0x5000);
+  array.u4(1);
+  array.u4(kElements);
+  array.u1(11);
+  last.sub(HprofSub::kRootUnknown);
+  last.id(0x5000);
+  std::string begin = pair_dump();
+  begin.resize(begin.size() - 9);
+  const std::size_t segment = begin.find('\x1c');
+  begin[segment] = '\x0c';
+  const std::uint64_t length = begin.size() - segment - 9 + array.text().size() + kElements * 8 + last.text().size();
+  for (std::size_t i = 0; i < 4; ++i) begin[segment + 5 + i] = static_cast<char>(length >> (24 - 8 * i));
+  begin += array.text();
+  char* const bytes = static_cast<char*>(mapped);
+  std::memcpy(bytes, begin.data(), begin.size());
+  std::memcpy(bytes + begin.size() + kElements * 8, last.text().data(), last.text().size());
+  {
+    const std::span<const std::byte> all(reinterpret_cast<const std::byte*>(bytes), segment + 9 + length);
+    const auto graph = test::must(ObjectGraph::build(test::must(HprofFile::of_view(all, "dump")), HeapShape{}));
+    EXPECT_EQ(graph->size(), 6u);
+    EXPECT_EQ(graph->bytes(graph->find(0x5000)), 16 + kElements * 8);
+    EXPECT_EQ(graph->strength(graph->find(0x5000)), Strength::kStrong);
+  }
+  ::munmap(mapped, kSize);
 }
 
 TEST(BadDumps, WithNamesOfAnySizeAndTextShowThem) {
