@@ -97,8 +97,8 @@ Result<std::vector<std::string>> write_events(coreinspect::Inspection& inspectio
 Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection, const InspectArguments& arguments,
                                             const coreinspect::View& view, const coreinspect::ViewOptions& options) {
   coreinspect::ViewOptions own = options;
-  std::optional<HeapProgress>
-      progress;  // constructed before the file and destroyed after it, so that no signal leaves a partial file
+  // Constructed before the file and destroyed after it, so that no signal leaves a partial file.
+  std::optional<HeapProgress> progress;
   // The graph is built after the JVM runs again, without a check for cancellation: a signal ends the program there.
   if (view.walks_heap && !coreinspect::uses_graph(view, own)) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;

@@ -1,5 +1,5 @@
-// ControlSource: a source of requests to a running trace: `jtrace ctl`
-// (ctl_socket.h), the keys and signals of `jtrace attach`. Threads: the runner's.
+// ControlSource: a source of requests to a running trace: `jtrace ctl` (ctl_socket.h), the keys and signals of `jtrace
+// attach`. Threads: the runner's.
 #pragma once
 
 #include <poll.h>

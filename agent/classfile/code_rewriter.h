@@ -125,8 +125,8 @@ class CodeRewriter {
   Bytes epilogue_;                    // the handlers' code
   std::vector<std::uint32_t> lines_;  // by instruction: line that starts there, plus 1; empty if no probe needs it
   std::vector<std::uint32_t> news_;   // by instruction: the new that its invokespecial completes
-  std::vector<std::uint32_t>
-      restarts_;  // instructions: handlers that are started again after their probes if these fail
+  // Instructions: handlers that are started again after their probes if these fail.
+  std::vector<std::uint32_t> restarts_;
   std::uint32_t extra_stack_ = 0;
   std::uint32_t code_end_ = 0;  // new place after the last original instruction
   std::uint32_t super_call_ = kNoInstruction;

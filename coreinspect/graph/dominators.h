@@ -22,8 +22,8 @@ constexpr std::uint32_t kNoObject = std::numeric_limits<std::uint32_t>::max();
 // Objects are numbered in the order of a depth-first search; number 0 represents all roots together.
 struct DominatorTree {
   std::vector<std::uint32_t> object;  // by number; kNoObject at 0
-  std::vector<std::uint32_t>
-      dominator;  // by number: the number of the nearest dominator, which is smaller than its own
+  // By number: the number of the nearest dominator, which is smaller than its own.
+  std::vector<std::uint32_t> dominator;
 };
 
 namespace dominators {
@@ -37,7 +37,7 @@ template <class Graph>
 Search search(const Graph& graph) {
   Search found;
   found.number.assign(graph.size(), 0);
-  // Memory that is reserved and not used costs nothing; a vector that grows is copied, and is there twice meanwhile.
+  // Memory that is reserved and not used takes no pages; a vector that grows is copied, and is there twice meanwhile.
   found.object.reserve(graph.size() + 1ull);
   found.parent.reserve(graph.size() + 1ull);
   found.object.push_back(kNoObject);

@@ -118,7 +118,7 @@ class SddfWriter final : public Converter {
     return text.text().substr(0, text.text().size() - 1);
   }
   void write_as_text(const Scope& scope, const Event& event) { write_note(scope, element_text(event)); }
-  // Records do not say which trace they belong to. A Generic Trace says so when it changes.
+  // Records do not say which trace they belong to. A Generic Trace records when it changes.
   void write_trace_text(const Event& event, const Common& common, const Scope& scope) {
     if (const auto* start = std::get_if<TraceStart>(&event)) {
       noted_trace_ = start->traceId.view();
@@ -346,8 +346,8 @@ class SddfWriter final : public Converter {
   std::map<DefinitionKey, std::string> definitions_;                   // as text, not yet written
   std::set<DefinitionKey> written_keys_;
   std::set<std::string> killed_, ended_agents_;
-  std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, std::uint64_t>
-      calls_;  // agent, thread, ticket -> time
+  // Agent, thread, ticket -> time.
+  std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, std::uint64_t> calls_;
 };
 
 }  // namespace

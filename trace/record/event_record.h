@@ -35,8 +35,8 @@ inline constexpr std::uint16_t kIsVirtual = 1;    // kThreadSwitch: to a virtual
 struct ThreadRecord {
   RecordHeader header;
   std::uint64_t thread;  // threadId
-  std::uint64_t
-      lost_until;  // kThreadSwitch: latest time at which events of it may have been lost, on any carrier; 0: never
+  // kThreadSwitch: latest time at which events of it may have been lost, on any carrier; 0: never.
+  std::uint64_t lost_until;
 };
 
 inline constexpr std::uint16_t kGapBegins = 1;
@@ -67,7 +67,7 @@ constexpr std::uint32_t bit_of(CollectionKind kind) { return std::uint32_t{1} <<
 inline constexpr std::uint16_t kHasCause = 1;       // kGcCause: `cause` is set
 inline constexpr std::uint16_t kHasKinds = 2;       // ... and `kinds`
 inline constexpr std::uint16_t kHasUsedBefore = 4;  // ... and `used_before`
-// ... The cause stands within another one: a collection that began earlier goes on (sun.gc.lastCause is no "No GC").
+// ... The cause is within another one: an earlier collection has not ended (sun.gc.lastCause is not "No GC").
 inline constexpr std::uint16_t kWithinAnother = 8;
 inline constexpr std::size_t kCauseRoom = 80;  // bytes of sun.gc.cause (gc/shared/collectedHeap.cpp), with its 0
 struct GcCauseRecord {                         // kGcCause
@@ -142,7 +142,7 @@ struct ExceptionRecord {                          // kThrow, kCatch
 struct SuppressedRecord {  // kSuppressed
   RecordHeader header;
   std::uint64_t object;  // objId
-  std::uint64_t by;      // objId of the exception that goes on with it (Throwable.addSuppressed)
+  std::uint64_t by;      // objId of the exception that suppresses it (Throwable.addSuppressed)
 };
 
 struct CountRecord {  // kMethodCount

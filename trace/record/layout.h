@@ -75,7 +75,7 @@ enum class ChunkState : std::uint32_t {
 struct alignas(64) ChunkHeader {
   std::atomic<std::uint32_t> state;  // ChunkState; kFree -> kOwned by the producer (compare and swap)
   std::uint32_t tid;                 // kernel thread id of the producer in the JVM's pid namespace
-  std::atomic<std::uint64_t> owner;  // owner_token(), bit 0 set while a record is being written; 0: nobody
+  std::atomic<std::uint64_t> owner;  // owner_token(), bit 0 set while a record is being written; 0: free
   // The producer writes these between taking the chunk and storing `owner` for the first time (release): they are valid
   // once the owner was seen, until the chunk is freed.
   std::uint32_t producer;
@@ -113,8 +113,8 @@ struct PoolHeader {
   std::atomic<std::uint32_t> agent_state;    // AgentState
   std::atomic<std::uint32_t> next_producer;  // the next producer number, from 1
   std::atomic<std::uint32_t> free_hint;      // where the search for a free chunk starts
-  std::atomic<std::uint32_t>
-      free_chunks;  // approximate number of free chunks: decremented by takers, incremented by the drainer
+  // Approximate number of free chunks: decremented by takers, incremented by the drainer.
+  std::atomic<std::uint32_t> free_chunks;
   std::atomic<std::uint32_t> drained_pass;  // counts the drainer's passes; a blocked writer waits on it (futex)
   std::atomic<std::uint32_t> agent_work;    // AgentWork of the agent's own thread; read if the JVM has died
   std::atomic<std::uint32_t> resume_above;  // set by the drainer at each pass; 0: only the reserve is kept free
