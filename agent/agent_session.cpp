@@ -76,7 +76,7 @@ void AgentSession::report_not_offered(const NotOffered& missing) {
 // half. With -agentpath all Java threads come after the interval; but before JDK 25 the allocation buffer of main has
 // no place for a sample yet.
 void AgentSession::report_late_samples() {
-  constexpr std::uint64_t kOfJvm = 512u << 10;  // ThreadHeapSampler::_sampling_interval, where nobody has set it
+  constexpr std::uint64_t kOfJvm = 512u << 10;  // ThreadHeapSampler::_sampling_interval, unless it is set
   constexpr int kWholeFromTheStart = 25;
   if (!traces(record::kObjAllocEvent) || config.sample_interval >= kOfJvm) return;
   if (started_with_vm && major_version(jvmti) >= kWholeFromTheStart) return;
@@ -136,7 +136,7 @@ const char* AgentSession::go_live(JNIEnv* jni) {
   return run_control_thread(*this) ? nullptr : "the agent's thread could not be started";
 }
 
-// If probes cannot be had, the trace goes on without them, with a note.
+// If there can be no probes, the trace runs without them, with a note.
 void AgentSession::prepare_methods(JNIEnv* jni) {
   if (traces(record::kProbeEvents)) {
     method_tracer_ = std::make_unique<MethodTracer>(*this, wakeup);

@@ -18,7 +18,7 @@ namespace jtrace::agent {
 jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
                          const JNINativeMethod* natives, jint count, const char*& error);
 
-// Call it at every ClassPrepare; costs one load. True: it was the class that is being defined.
+// Call it at every ClassPrepare; it takes one load. True: it was the class that is being defined.
 bool boot_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass);
 
 }  // namespace jtrace::agent

@@ -14,9 +14,9 @@ namespace jtrace::agent {
 // threadEnd, and while the trace is paused; the last two depend on the kind.
 class CallbackGuard {
  public:
-  // kOrdinary: stands alone, or begins something. kEnd: ends something that may have begun in the trace; also while
-  // paused. kLifecycle: keeps the document complete (starts and ends of threads, definitions, collections); also while
-  // paused and after threadEnd.
+  // kOrdinary: is complete by itself, or begins something. kEnd: ends something that may have begun in the trace; also
+  // while paused. kLifecycle: keeps the document complete (starts and ends of threads, definitions, collections); also
+  // while paused and after threadEnd.
   enum Kind { kOrdinary, kEnd, kLifecycle };
   explicit CallbackGuard(Kind kind = kOrdinary);
   CallbackGuard(const CallbackGuard&) = delete;

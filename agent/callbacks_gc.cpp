@@ -72,8 +72,8 @@ void settle_uncounted(const CauseCounters& causes, record::GcCauseRecord& made) 
   else made.header.flags = static_cast<std::uint16_t>(made.header.flags & ~record::kHasKinds);
 }
 
-// The JVM sets the cause around the event (G1, ZGC, Shenandoah) or within it (the others: there it stands in lastCause
-// by now). Both texts are the JVM's own memory of kCauseRoom bytes, which only the thread that collects writes.
+// The JVM sets the cause around the event (G1, ZGC, Shenandoah) or within it (the others: there it is in lastCause by
+// now). Both texts are the JVM's own memory of kCauseRoom bytes, which only the thread that collects writes.
 void read_cause(const CauseCounters& causes, record::GcCauseRecord& made) {
   if (causes.cause == nullptr || causes.last_cause == nullptr) return;
   const bool is_over = is_no_cause(causes.cause);

@@ -45,7 +45,7 @@ void JNICALL thread_end(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   guard.producer().thread_is_over = true;
 }
 
-// These callbacks run on the carrier, which goes on.
+// These callbacks run on the carrier, which continues.
 void JNICALL virtual_thread_start(jvmtiEnv*, JNIEnv* jni, jthread thread) {
   CallbackGuard guard(CallbackGuard::kLifecycle);
   if (guard) thread_started(guard, jni, thread);

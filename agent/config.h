@@ -54,7 +54,7 @@ struct CauseCounters {
   const char* last_cause = nullptr;
   std::uint32_t uncounted = 0;  // kinds of a collection that no counter counts
   bool used_before = false;     // the used counters are right when a pause begins
-  // Otherwise the sum of these is, the JVM's own variables.
+  // If they are not: spaces by the JVM's own variables; the sum of their used bytes is right then.
   struct Space {
     const std::uint64_t* bottom;  // null: `top` is a number of bytes
     const std::uint64_t* top;

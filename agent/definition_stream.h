@@ -56,7 +56,7 @@ class DefinitionStream {
   DefinitionStream& operator=(const DefinitionStream&) = delete;
 
   // False if the pool does not have room for all of it (counted in the pool's header); then nothing was written. If the
-  // policy says so and `may_block` allows it, it first waits for room, without the lock.
+  // policy is to block and `may_block` allows it, it first waits for room, without the lock.
   bool append(Definition& definition, bool may_block = true);
   // An option of the trace.
   bool append_option(std::string_view key, std::string_view value);

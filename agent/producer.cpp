@@ -123,7 +123,7 @@ bool has_more_than(const record::PoolHeader& header, std::uint32_t chunks) {
 }
 
 // An event moves the coarse clock to a time after its own. So a thread that waits for this one, and then takes the time
-// of a probe from that clock, gets a later time. A record that is not counted as an event stands beside one: the coarse
+// of a probe from that clock, gets a later time. A record that is not counted as an event comes with one: the coarse
 // time is enough.
 std::uint64_t time_of(record::PoolHeader& header, record::RecordKind kind) {
   const std::uint64_t coarse = header.coarse_clock.load(std::memory_order_relaxed);
@@ -216,7 +216,7 @@ bool Producer::take_chunk(const PoolWriter& writer, bool may_block) {
   }
   loses_ = false;
   if (start != 0) {
-    // Only a wait counts: taking a chunk at once costs less than a microsecond.
+    // Only a wait counts: taking a chunk at once takes less than a microsecond.
     const std::uint64_t waited = monotonic_ns() - start;
     if (waited > 10'000) header.blocked_ns.fetch_add(waited, std::memory_order_relaxed);
   }
@@ -246,8 +246,8 @@ void Producer::lose(const PoolWriter& writer, std::uint64_t events, std::uint64_
   writer.pool.header().dropped_events.fetch_add(events, std::memory_order_relaxed);
 }
 
-// A virtual thread goes on here, and elsewhere later, perhaps on a carrier that ran it before and would take it for the
-// thread that still runs. That carrier must ask again.
+// A virtual thread continues here, and elsewhere later, perhaps on a carrier that ran it before and would take it for
+// the thread that still runs. That carrier must ask again.
 void Producer::ask_again_elsewhere(const PoolWriter& writer, std::uint64_t thread) {
   for_each([&](Producer& other) {
     if (&other == this || other.generation_.load(std::memory_order_acquire) != writer.generation) return;
@@ -259,8 +259,8 @@ void Producer::ask_again_elsewhere(const PoolWriter& writer, std::uint64_t threa
   });
 }
 
-// A virtual thread loses events on this carrier. Where it goes on and none are lost, the record of the switch says
-// until when it may have lost events.
+// A virtual thread loses events on this carrier. Where it continues without losses, the record of the switch says until
+// when it may have lost events.
 void Producer::lose_virtual(const PoolWriter& writer, std::uint64_t thread) {
   const std::uint64_t now = monotonic_ns();
   advance_clock(writer.pool.header(), now + 1);

@@ -28,7 +28,7 @@ struct PoolWriter {
   FullPolicy policy;
   std::uint32_t generation = 0;  // of the session: a producer with another one has no chunk here
   // Each record of a probe in the bytecode is an event of one slot: lost ones are
-  // counted by their bytes. Reading them would cost as much again as the probes.
+  // counted by their bytes. Reading them would take as long again as the probes.
   bool one_slot_probes = false;
 
   // Takes a free chunk for `producer`; -1: none. Events do not take the chunks reserved for definitions.
@@ -39,7 +39,7 @@ struct PoolWriter {
   bool has_room_again() const;
   // Waits for the drainer's next pass, at most `limit_ns`.
   void wait_for_pass(std::uint64_t limit_ns) const;
-  // The drainer is gone: threads that wait go on, and none waits from here on.
+  // The drainer is gone: waiting threads continue, and none waits from here on.
   void stop_waiting();
   // Events that found no room, or whose definition found none.
   void count_dropped(std::uint64_t events) const {

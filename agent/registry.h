@@ -2,7 +2,8 @@
 //
 // An object's id is its JVM TI tag (tag = id << 2 | flags), so it survives moving and reuse of memory. A class is
 // identified by the tag of its mirror. The first reference to a thing writes its definition and only then sets the tag,
-// both under one raw monitor, so nobody can refer to what is not yet defined. Methods are kept in a table by jmethodID.
+// both under one raw monitor, so no thread can refer to what is not yet defined. Methods are kept in a table by
+// jmethodID.
 //
 // Where a definition finds no room, the thing stays undefined, 0 is returned, and the event that wanted it is dropped
 // by the caller and counted. Threads: any that may call JVM TI and JNI. None of this is called in GC or ObjectFree
@@ -77,14 +78,14 @@ class Registry {
   // The id of the stack of the calling thread, which is `thread`, without the `skip` innermost frames; 0 if there is
   // none.
   std::uint64_t stack_id(JNIEnv* jni, jthread thread, jint skip, jint depth);
-  // The same up to the first frame that is no constructor's.
+  // The same up to the first frame that is not a constructor's.
   std::uint64_t constructors_id(JNIEnv* jni, jthread thread, jint skip);
 
   bool class_is_included(JNIEnv* jni, jclass klass);
   // The same by internal name.
   bool includes_class(std::string_view name);
   bool includes_method(std::string_view class_name, std::string_view method_name);
-  // The first of `count` methodIds that nobody else has, in this session or another: probes carry them, and some may
+  // The first of `count` methodIds that are not in use, in this session or another: probes carry them, and some may
   // still run when the next session has begun.
   static std::uint32_t next_method_ids(std::uint32_t count);
   void set_filters(FilterBlock filters);

@@ -23,7 +23,7 @@ std::string socket_name(pid_t pid, std::uint64_t start_ticks) {
   return "/jtrace-" + std::to_string(pid) + "-" + std::to_string(start_ticks) + ".ctl";
 }
 
-// True for a folder of `uid` that nobody else may write.
+// True for a folder of `uid` that no other user may write.
 Result<> check_folder(const std::string& path, uid_t uid) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return fail(system_error("looking at the runtime folder", path));

@@ -62,7 +62,7 @@ struct CtlReply {
   std::string text;
 };
 // Sends one request to the jtrace that traces the JVM. `uid`: the JVM's user, in whose folder its own jtrace would be.
-// kRefused: nobody traces it.
+// kRefused: it is not traced.
 Result<CtlReply> ask_ctl(pid_t pid, std::uint64_t start_ticks, uid_t uid, const ControlRequest& request);
 // The same with any text as the request.
 Result<CtlReply> ask_ctl_text(pid_t pid, std::uint64_t start_ticks, uid_t uid, const std::string& lines);

@@ -1,5 +1,5 @@
 // The places of the heap's figures in the JVM: the addresses of the hsperfdata counters whose sums are the JVM's used
-// and committed bytes; those that tell what its collections are for; and of the bounds of its spaces, where no counter
+// and committed bytes; those that show what its collections are for; and of the bounds of its spaces, where no counter
 // has what was used when a pause began.
 #pragma once
 

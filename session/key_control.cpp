@@ -127,7 +127,7 @@ void KeyControl::take_key(char key, Requests& requests) {
   }
 }
 
-// The verb of a signal. Filters come from the file, since nobody types any.
+// The verb of a signal. Filters come from the file, since none are typed.
 void KeyControl::take(ControlVerb verb, Requests& requests) {
   if (verb == ControlVerb::kFilters) return ask_for_filters("", requests);
   ask({.verb = verb}, requests);

@@ -1,5 +1,5 @@
 // Pools in /dev/shm of a jtrace that was killed by SIGKILL, whether or not the JVM lives. They use memory until
-// somebody removes them. jtrace removes one only on request.
+// they are removed. jtrace removes one only on request.
 //
 // A running jtrace locks the pool that it uses. The name of the file has the JVM's pid and start ticks. Files that
 // cannot be opened are left out. Threads: one.
@@ -38,7 +38,7 @@ LeftPool look_at_pool(const std::string& path);
 std::vector<LeftPool> list_left_pools();
 
 // One line for a new trace of `jvm`: a left pool of it, or of a JVM that has ended, and the command that reads or
-// removes it; "" if there is none of which this was not told before. That it was is kept in the sticky bit of the file
+// removes it; "" if there is none, or all were reported before. The sticky bit of the file records that it was reported
 // (it means nothing on Linux, chmod(2)), where the file is the user's.
 std::string note_of_left_pools(const target::Process& jvm);
 

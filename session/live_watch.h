@@ -1,7 +1,7 @@
-// LiveWatch: what somebody at a terminal wants to know of a trace while it runs: a line for each long wait for a
-// monitor or a lock of java.util.concurrent (a park whose event names an owner), with its owner where the event names
-// one, and for each long pause of the collector; and a line of how things stand. It sees the events on their way to the
-// document. Its memory is bounded. One thread.
+// LiveWatch: what a terminal shows of a trace while it runs: a line for each long wait for a monitor or a lock of
+// java.util.concurrent (a park whose event names an owner), with its owner where the event names one, and for each long
+// pause of the collector; and a line about the present state. It sees the events on their way to the document. Its
+// memory is bounded. One thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class LiveWatch final : public trace::EventSink {
 
   // Never fails.
   Result<> write(const trace::Event& event) override;
-  // How things stand at `wall` (ns since the epoch), to be asked for about once a second: threads that are blocked now,
+  // The state at `wall` (ns since the epoch), to be asked for about once a second: threads that are blocked now,
   // pauses since the last call. "" if there is nothing to say.
   std::string state(std::uint64_t wall);
 

@@ -1,4 +1,4 @@
-// StandstillWatch: checks at intervals whether the process stands still. It reports the time from the first check that
+// StandstillWatch: checks at intervals whether the process is stopped. It reports the time from the first check that
 // found it standing still to the last one. One thread.
 #pragma once
 

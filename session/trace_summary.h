@@ -33,7 +33,7 @@ struct TraceSummary {
   bool target_killed = false;                        // the JVM did not end by itself
   std::string death = {};                            // how the JVM was killed (JvmDeath)
   std::optional<std::uint64_t> probed_methods = {};  // of loaded classes, at the end; nothing: not known, or not wanted
-  std::string uncounted = {};  // why the counts of calls are missing; "": they are there, or nobody wanted them
+  std::string uncounted = {};  // why the counts of calls are missing; "": they are there, or were not requested
 
   ExitStatus status() const;
   // "12345 events, 3.4 MiB in 12.3 s", and what was lost.

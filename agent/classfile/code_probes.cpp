@@ -1,4 +1,4 @@
-// CodeRewriter: the code of the probes, and which of them stand where.
+// CodeRewriter: the code of the probes, and their places.
 #include <algorithm>
 #include <utility>
 
@@ -186,7 +186,7 @@ void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
   const std::vector<std::uint8_t> is_handler = find_handler_starts(wanted);
   plan_prologue(wanted);
   probes_.clear();
-  // Most instructions get no probe: whether one may is asked here, where it costs no call.
+  // Most instructions get no probe: that is tested here, without a call.
   const bool has_lines = (wanted & kProbeLine) != 0;
   const bool may_follow = (wanted & (kProbeArrays | kProbeNew | kProbeConstructed)) != 0;
   const auto count = static_cast<std::uint32_t>(instructions_.size());
@@ -296,7 +296,7 @@ bool CodeRewriter::is_restart(std::uint32_t instruction) const {
 // The exit by exception is code after the method's own code. In a constructor it covers only the code after the super
 // call. No handler may cover the call itself, because the frame of a handler cannot describe `this` both before and
 // after initialization (HotSpot checks both). For an exception from the super call, or from code before it, jtrace
-// finds the exit when the caller goes on.
+// finds the exit when the caller continues.
 void CodeRewriter::plan_handlers(std::uint32_t wanted) {
   guards_ = (wanted & (kProbeExit | kProbeThrow | kProbeFrames)) != 0;
   open_start_ = false;

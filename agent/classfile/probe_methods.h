@@ -21,7 +21,7 @@ enum Probe : std::uint32_t {
   kProbeNew = 64,     // the same after the constructor call of every new that keeps its object
   kProbeCount = 128,  // count(I)V at the start
   // With kProbeEntry, in instance methods that are no constructors: received(Ljava/lang/Object;I)V with the receiver
-  // instead of enter. (A constructor's receiver is no object yet.)
+  // instead of enter. (A constructor's receiver is not an object yet.)
   kProbeReceiver = 256,
   // value(TII)V, T one of I J F D and java/lang/Object: the value, its position, the number
   kProbeArguments = 512,  // for each argument at the start, positions from 0
@@ -73,7 +73,7 @@ constexpr bool begins_frame(std::string_view name) {
   return false;
 }
 
-// Whether a class in which has(method) tells what there is has every method that code calls if it was rewritten with
+// Whether a class whose methods has(method) reports has every method that code calls if it was rewritten with
 // any of the options.
 template <class Has>
 constexpr bool has_methods_of(std::uint32_t options, Has has) {

@@ -193,7 +193,7 @@ bool TypeFlow::flow_to(std::uint32_t index, const std::vector<Type>& stack) {
   return true;
 }
 
-// False: something came out that nobody can use, which locals may be and the stack not.
+// False: a merged type cannot be used, which is allowed for locals and not for the stack.
 bool TypeFlow::merge_into(std::vector<Type>& into, const std::vector<Type>& from, bool& changed) {
   bool usable = true;
   for (std::size_t i = 0; i < into.size(); ++i) {
@@ -401,7 +401,7 @@ bool TypeFlow::step_new(const Instruction& each) {
     case kNew:
       if (types_.of_class(u2_at(at + 1)) == kTypeTop) return false;
       type = uninitialized_at(each.old_pc);
-      // What the same instruction made in an earlier turn and nobody initialized is out of reach.
+      // An object that this instruction made in an earlier turn and that is not initialized cannot be used any more.
       if (std::find(stack_.begin(), stack_.end(), type) != stack_.end()) return false;
       std::replace(locals_.begin(), locals_.end(), type, Type{kTypeTop});
       locals_changed_ = true;

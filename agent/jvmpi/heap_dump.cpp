@@ -189,7 +189,7 @@ void DumpWriter::begin(jlong tag, jlong class_tag) {
   values_ = 0;
   count_ = 0;
   if (ClassLayout* own = (tag & kIsClass) != 0 ? layouts_.find(tag) : nullptr) return begin_class(*own);
-  // A java.lang.Class that stands for no loaded class gets no record: int.class, and those named in meet().
+  // A java.lang.Class without a loaded class gets no record: int.class, and those named in meet().
   layout_ = is_class_class(class_tag) ? nullptr : layouts_.find(class_tag);
   if (layout_ == nullptr) return;
   const jobjectID object = id_of_tag(tag);
@@ -230,7 +230,7 @@ void DumpWriter::begin_class(ClassLayout& layout) {
   static_values_.zeros(layout.static_bytes);
 }
 
-// In the record of a class, the interfaces and constants, which come last, stand in the middle. So the record is
+// In the record of a class, the interfaces and constants, which come last, are in the middle. So the record is
 // written when it is complete.
 void DumpWriter::end_class() {
   if (!is_class_) return;

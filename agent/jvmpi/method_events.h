@@ -2,7 +2,7 @@
 //
 // A probe calls a class in java.lang, which reads one static field and calls native code. The native code takes the
 // jmethodID of a number from the stack at its first call, so nothing must be known about a class when it is rewritten.
-// Probes are not removed: while no event is on, they cost the reading of that field.
+// Probes are not removed: while no event is on, they only read that field.
 #pragma once
 
 #include <jvmti.h>

@@ -33,8 +33,8 @@ class ObjectIds {
   jlong tag(jobject object, jlong flags, jlong* before = nullptr);
   void clear_flags(jobject object, jlong flags);
   jlong next_tag() { return next_.fetch_add(kTagFlags + 1, std::memory_order_relaxed); }
-  // While an object of this class exists, nobody else gives ids or changes flags: a walk over the heap gives its own,
-  // and must not happen between reading a tag and setting it.
+  // While an object of this class exists, no other thread gives ids or changes flags: a walk over the heap gives its
+  // own, and must not happen between reading a tag and setting it.
   class Frozen {
    public:
     explicit Frozen(ObjectIds& ids) : ids_(ids) { pthread_mutex_lock(&ids_.lock_); }

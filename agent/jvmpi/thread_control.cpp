@@ -79,7 +79,7 @@ bool suspend_thread(Bridge& bridge, JNIEnv* env) {
   needed.can_suspend = 1;
   // Only one agent in a JVM can have this capability, so it is requested when it is needed.
   if (!bridge.take(needed) || bridge.jvmti->SuspendThread(use.thread()) != JVMTI_ERROR_NONE) return false;
-  if (record.leaves || record.thread != use.thread()) {  // nobody could resume it (Threads::remove)
+  if (record.leaves || record.thread != use.thread()) {  // it could not be resumed (Threads::remove)
     bridge.jvmti->ResumeThread(use.thread());
     return false;
   }

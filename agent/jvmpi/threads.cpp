@@ -61,7 +61,7 @@ void Threads::remove(JNIEnv* jni, ThreadRecord& record) {
   // in this call, which enters the JVM. Who suspends it from here on sees that it leaves (suspend_thread).
   record.leaves = true;
   jni->NewLocalRef(nullptr);
-  // Who begins to use it from here on finds null. In native code as here nobody waits for this thread.
+  // A use that begins from here on finds null. This thread is in native code: no thread has to wait for it.
   const jthread reference = record.thread.exchange(nullptr);
   while (record.uses.load() != 0) usleep(kUseEnds);
   pthread_mutex_lock(&lock_);

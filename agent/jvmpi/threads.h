@@ -91,8 +91,8 @@ class ThreadUse {
   ThreadUse(const ThreadUse&) = delete;
   ThreadUse& operator=(const ThreadUse&) = delete;
 
-  // Null if there is no such thread, or if it has ended. Never to be passed on then: null is the calling thread to
-  // JVM TI.
+  // Null if there is no such thread, or if it has ended. A null must not be passed to JVM TI, for which null means the
+  // calling thread.
   jthread thread() const { return thread_; }
   // Only where thread() is not null.
   ThreadRecord& record() const { return *record_; }

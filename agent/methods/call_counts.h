@@ -60,7 +60,7 @@ class CallCounts {
   Entry* entries_ = nullptr;
   std::atomic<std::uint64_t> shared_{0};
   Block shared_block_;
-  Block own_block_;  // of the agent's thread; nobody reads it
+  Block own_block_;  // of the agent's thread; it is not read
   Block blocks_[kBlocks];
 };
 

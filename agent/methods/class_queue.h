@@ -1,7 +1,7 @@
 // ClassQueue: the classes that wait to be retransformed by the control thread, and the threads that wait for it.
 //
 // A thread that links a class without probes puts it at the front and waits: none of the class's methods can run before
-// it goes on. It does not retransform by itself. The JVM lets only one thread at a time redefine a class. A thread of
+// it continues. It does not retransform by itself. The JVM lets only one thread at a time redefine a class. A thread of
 // another agent may have begun to redefine it and may wait for the linking thread (InstanceKlass::link_class_impl holds
 // the class's lock during ClassPrepare, JDK 8 to 27): a deadlock. So the wait has a limit.
 //
@@ -25,7 +25,7 @@ class ClassQueue {
   ~ClassQueue() { pthread_mutex_destroy(&lock_); }
 
   void add(JNIEnv* jni, jclass klass);
-  // Puts the class before all that add() queued. Returns the ticket to wait for; 0: none, because nobody will take it
+  // Puts the class before all that add() queued. Returns the ticket to wait for; 0: none, because it will not be taken
   // or too many waits have failed.
   std::uint32_t add_urgent(JNIEnv* jni, jclass klass);
   // Waits until the class is done; false after `limit_ns`.

@@ -1,10 +1,10 @@
 // MethodTracer: inserts the probes into the classes that the filters choose, and removes them again.
 //
-// The control thread retransforms loaded classes in batches, which bounds how long the JVM stands still for each batch.
+// The control thread retransforms loaded classes in batches, which bounds how long the JVM is stopped for each batch.
 // Classes that are loaded later get their probes in the ClassFileLoadHook. A method is known by its number, which is
 // the methodId of the trace. Its definition is written before any of its probes can run: in the hook if the class
 // exists, at ClassPrepare if it is being loaded. A class that reaches ClassPrepare without the probes it should have
-// (it was loaded before the hook was on, or under other filters) is retransformed before the linking thread goes on.
+// (it was loaded before the hook was on, or under other filters) is retransformed before the linking thread continues.
 //
 // Threads: the hook on any thread, the rest on the control thread except prepare() (the attaching thread).
 #pragma once

@@ -27,7 +27,7 @@ class OpenCalls {
   static constexpr std::uint32_t kMostStacks = 4096;   // 560 KiB of addresses each, memory where it is touched
 
   struct Entry {
-    std::atomic<std::uint64_t> owner;  // threadId, 0: nobody; a thread without a stack has no entry
+    std::atomic<std::uint64_t> owner;  // threadId, 0: free; a thread without a stack has no entry
     std::atomic<std::uint64_t> stack;  // address
   };
   struct Frame {
@@ -115,7 +115,7 @@ class OpenCalls {
     if (used > 0 && stack.frames[used - 1].has_left()) stack.leave(used);
   }
 
-  // visit(objId) for each object that an open call has as receiver or argument. On any thread, while the others go on.
+  // visit(objId) for each object that an open call has as receiver or argument. On any thread, while the others run.
   template <class Visit>
   void for_each_object(Visit visit) const {
     const std::uint32_t made = made_.load(std::memory_order_acquire);

@@ -84,7 +84,7 @@ class ProbeArea {
   static constexpr std::uint64_t kMagic = 0x414552414a52544aull;  // "JTRJAREA"
 
   std::uint64_t magic_ = kMagic;
-  record::ChunkHeader nobody_{};  // an empty entry points to this chunk, which belongs to nobody
+  record::ChunkHeader nobody_{};  // an empty entry points to this chunk, which has no thread
   std::atomic<std::uint64_t> on_{0};
   std::atomic<const ProbeNatives*> natives_{nullptr};
   std::atomic<std::uint64_t>* table_ = nullptr;

@@ -13,7 +13,7 @@ namespace jtrace::session {
 
 class CollectionEvents : private EventPart {
  public:
-  // `objects`: borrowed; writes the ends that stand within a collection.
+  // `objects`: borrowed; writes the ends that are within a collection.
   CollectionEvents(const BuilderContext& context, ObjectEvents& objects) : EventPart(context), objects_(objects) {}
 
   Result<> write_start(const trace::record::ThreadRecord& record);

@@ -49,7 +49,7 @@ class EventBuilder final : public trace::record::RecordSink {
 
   // A new document begins (its head is written): live threads are defined again, the rest when they are referred to.
   Result<> restart(std::uint64_t time);
-  // The same if the threads' open calls are unknown; the document then says so.
+  // The same if the threads' open calls are unknown; the document then records that.
   Result<> restart_unknown(std::uint64_t time);
 
   // The process was seen standing still at that time, or continues (`time`: of the last check that found it standing

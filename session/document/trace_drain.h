@@ -18,14 +18,14 @@
 
 namespace jtrace::session {
 
-// What a document tells about the trace itself, besides its events.
+// What a document has about the trace itself, besides its events.
 struct FiltersNote {  // a new block of filters is active
   std::vector<FilterRule> filters;
 };
 struct PausedNote {
   bool paused;
 };
-// The process stands still from `time` on, or did until then (monotonic). Written at its place among the events.
+// The process is stopped from `time` on, or was until then (monotonic). Written at its place among the events.
 struct StandstillNote {
   std::uint64_t time;
   bool still;
@@ -64,7 +64,7 @@ class TraceDrain {
   // The next trace, in an output of its own.
   Result<> begin_next_trace();
 
-  // Called for the counts when a document ends at a limit and the trace goes on. Set before begin().
+  // Called for the counts when a document ends at a limit and the trace continues. Set before begin().
   using Counter = std::function<Result<MethodCounts>()>;
   void set_counter(Counter counter) { counter_ = std::move(counter); }
   // The counts for the end of the trace; or why there are none.

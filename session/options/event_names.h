@@ -20,7 +20,7 @@ Result<std::uint64_t> events_of_words(const std::vector<std::string>& words);
 // The names of the events in `bits`, separated by commas, in the order of the table.
 std::string words_of_events(std::uint64_t bits);
 
-// The groups, ordered by their cost: for help texts.
+// The groups, ordered by how much they slow the JVM: for help texts.
 std::string event_groups_help();
 // "threads, classes, ...; threadStart, ...": all words, for messages.
 std::string event_words_help();

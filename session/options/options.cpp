@@ -14,7 +14,7 @@ namespace {
 
 using Items = std::vector<std::string>;
 
-constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns, that the coarse clock, which stands up to 1 ms, can measure
+constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns, that the coarse clock, with steps of up to 1 ms, can measure
 
 const OptionSpec* find_spec(std::string_view name) {
   // "file" is the old name of "output".

@@ -1,4 +1,4 @@
-// Options that were given and change nothing about the chosen events: somebody who gives one expects an effect. Pure.
+// Options that were given and change nothing about the chosen events: a user who gives one expects an effect. Pure.
 #pragma once
 
 #include <span>

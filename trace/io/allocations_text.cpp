@@ -41,7 +41,7 @@ std::vector<std::string> frames_of(std::string_view stack) {
   return frames;
 }
 
-// Why a producer has no allocations, where it says so.
+// Why a producer has no allocations, where it records that.
 std::vector<std::string> unavailable_in(const ScopeStatistics& statistics) {
   std::vector<std::string> found;
   if (statistics.scope == nullptr) return found;

@@ -21,7 +21,7 @@ class ChromeWriter final : public Converter, private CallListener {
   Result<> write(const Event& event) override {
     Scope& scope = scopes_.note(event);
     const Common common = common_of(event);
-    // These two belong to no producer yet: their scope is nobody's, whose index is another's too.
+    // These two belong to no producer yet: their scope has no producer, and its index is in use for another.
     const bool is_of_producer =
         element_kind(event) != ElementKind::kNode && element_kind(event) != ElementKind::kProcessCreate;
     if (is_of_producer) {
@@ -329,7 +329,7 @@ class ChromeWriter final : public Converter, private CallListener {
   struct Times {  // of a producer
     const Scope* scope = nullptr;
     std::uint64_t last = 0;
-    std::uint64_t gc_start = 0;  // of a pause that goes on; 0: there is none
+    std::uint64_t gc_start = 0;  // of a pause that has not ended; 0: there is none
   };
   std::map<std::size_t, Times> times_;
   std::map<Key, Open> open_;

@@ -2,7 +2,7 @@
 // and which were swallowed. Fed by Statistics with the throw and catch events of one producer, in their order. Memory
 // grows with sites; of exceptions whose end is not known yet the last kMaxOpen are kept. One thread.
 //
-// An exception ends in the handler after which nobody throws it on: handlers of finally and synchronized, and a catch
+// An exception ends in the handler after which it is not thrown on: handlers of finally and synchronized, and a catch
 // that throws it again, are not its end. The same object thrown again at the place where it was thrown first is a new
 // exception: some programs keep theirs and throw them again and again, and so does the JVM
 // (-XX:+OmitStackTraceInFastThrow: an ArithmeticException or NullPointerException of hot code is one object without a
@@ -28,8 +28,8 @@ namespace jtrace::trace::io {
 enum class ExceptionEnd : std::uint8_t {
   kSwallowed,   // caught, and neither thrown on nor the cause of, nor suppressed by, another one that was thrown
   kWrapped,     // caught, and thrown on as the cause of another one
-  kSuppressed,  // caught, and goes on with another one (Throwable.addSuppressed)
-  kLeft,        // no call of the trace caught it: another did, older or without probes, or nobody
+  kSuppressed,  // caught, and thrown on with another one (Throwable.addSuppressed)
+  kLeft,        // no call of the trace caught it: another did, older or without probes, or none did
   kUnknown,     // events of its thread were lost
 };
 inline constexpr std::size_t kExceptionEnds = 5;

@@ -311,7 +311,7 @@ class FastParser final : public XmlParser {
       {"&lt;", '<'},    {"&gt;", '>'},   {"&amp;", '&'}, {"&quot;", '"'},
       {"&apos;", '\''}, {"&#10;", '\n'}, {"&#9;", '\t'}, {"&#13;", '\r'}};
 
-  // expat goes on at the start of the element that is not understood here.
+  // expat continues at the start of the element that is not understood here.
   bool hand_over(bool last) {
     slow_ = make_expat_parser(handler_, {.position = {here_.line, here_.column + characters(here_.mark, at_)},
                                          .offset = dropped_ + at_,

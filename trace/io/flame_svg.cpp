@@ -46,7 +46,7 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
-// A warm colour that is the same for a name in every picture; what is no method is grey.
+// A warm colour that is the same for a name in every picture; what is not a method is grey.
 std::string colour_of(std::string_view name) {
   if (name.starts_with('[') || name.starts_with('(')) return "hsl(215 12% 72%)";
   unsigned hue = 0;

@@ -23,7 +23,7 @@ struct FormatOptions {
   std::string doctype;                // of XML; "": none
 };
 
-// The format by the end of the output's name; "" if the name does not tell.
+// The format by the end of the output's name; "" if the name has none.
 std::string_view format_of_name(std::string_view path);
 
 // True for formats that are written as a database first: sqlite and csv.

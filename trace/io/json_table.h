@@ -15,7 +15,7 @@ namespace jtrace::trace::io {
 
 // Fields as in RFC 4180, lines end in LF, the first has the names of the columns; "" if there are no rows.
 Result<std::string> csv_of_json(std::string_view document);
-// The bytes of an SQLite database: the rows in a table with the name of the view (member "view"), and all that stands
+// The bytes of an SQLite database: the rows in a table with the name of the view (member "view"), and all that is
 // beside "data" in the table `about` (name, value), names as `target.pid`.
 Result<std::string> database_of_json(std::string_view document);
 

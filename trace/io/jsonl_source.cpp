@@ -48,7 +48,7 @@ class JsonLinesSource final : public EventSource {
       if (size == 0) break;
     }
     if (!rest.empty()) {
-      // The last line is complete, or the input breaks off in it.
+      // The last line is complete, or the input is cut off in it.
       Result<> taken = take(rest, sink);
       if (!taken && (!cut_ || strict_)) return fail(std::move(taken).error());
       summary_.truncated = !taken;

@@ -27,7 +27,7 @@ std::string of_longest(const Scope& scope, const SlowCall& call, const Wait& lon
   return more;
 }
 
-// If there were several, what is said is said of the longest alone.
+// If there were several, the details are those of the longest one.
 std::string kind_text(const Scope& scope, const SlowCall& call, const SlowCall::Waited& waited) {
   const std::string more = of_longest(scope, call, waited.longest);
   const bool is_all = waited.longest_ns() >= waited.ns / 100 * 99;

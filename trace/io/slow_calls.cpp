@@ -180,7 +180,7 @@ void SlowCalls::Kept::add(const Key& key, SlowCall call) {
   calls.erase(calls.begin());
 }
 
-// The callee that took half of the call or more stands below it, not beside it.
+// The callee that took half of the call or more is shown below it, not in a row of its own.
 void SlowCalls::take_callee(SlowCall& call, const OpenFrame& frame) {
   if (frame.callee_serial == 0 || call.duration == 0 || frame.callee_time < call.duration / 2) return;
   call.below.push_back({.method = frame.callee, .duration = frame.callee_time, .arguments = {}});
@@ -189,7 +189,7 @@ void SlowCalls::take_callee(SlowCall& call, const OpenFrame& frame) {
     if (callee == kept->calls.end()) continue;
     call.below[0].arguments = callee->second.arguments;
     call.below.insert(call.below.end(), callee->second.below.begin(), callee->second.below.end());
-    // One that has ended is an answer by itself, where its caller goes on and on.
+    // A callee that has ended keeps a row of its own if its caller has not ended.
     if (callee->second.unfinished == call.unfinished) kept->calls.erase(callee);
   }
 }

@@ -58,7 +58,7 @@ struct Wait {  // ns since the epoch
   std::uint64_t since = 0, until = 0;
   std::uint64_t monitor = 0, owner = 0;  // ids; 0: not known
   bool is_nap = false;
-  std::uint64_t within = 0;  // ns: what other waits take of it
+  std::uint64_t within = 0;  // ns of it that belong to other waits
   std::uint64_t method = 0;  // the innermost call of the trace that it was in; 0: not known
 };
 // If a wait that is not for a monitor is a nap, by the class of what it waits on (as Java prints it, "?" if unknown).
@@ -66,7 +66,7 @@ bool is_nap(ThreadState state, std::uint64_t owner, std::string_view waited_for)
 
 struct SlowCall {
   static constexpr unsigned kIdlePercent = 95;
-  static constexpr std::uint64_t kLeastNap = 1'000'000;  // ns; shorter calls are not told apart
+  static constexpr std::uint64_t kLeastNap = 1'000'000;  // ns; shorter calls are not distinguished
   struct Callee {
     std::uint64_t method = 0, duration = 0;
     std::string arguments;

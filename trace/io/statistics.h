@@ -87,7 +87,7 @@ struct ScopeStatistics {
   std::uint64_t gc_without_start = 0;    // pauses of gc whose gcStart is missing: their time is 0
   std::uint64_t last_gc_start = 0;
   std::map<std::string, Waits> contention;  // class of the monitor, or of the lock that a thread had
-  std::map<std::string, Waits> waits;       // class of what other waits (Object.wait, parks) were on
+  std::map<std::string, Waits> waits;       // of other waits (Object.wait, parks): class of their object
   // Of threads that serve virtual threads (Scope::serves_virtual_threads), which park when those do: not in `waits`.
   Waits carrier_waits;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner when the wait began
@@ -163,7 +163,7 @@ class Statistics : public EventSink, private CallListener {
   // `since`.
   virtual void on_state(const ScopeStatistics&, std::uint64_t /*thread*/, ThreadState, std::uint64_t /*since*/,
                         std::uint64_t /*until*/) {}
-  // False while on_state() is called for waits that events would end which are missing, or that the trace does not end.
+  // False while on_state() is called for waits whose ends are not in the trace: events are missing, or the trace ended.
   bool ends_are_known() const { return ends_are_known_; }
   // The thread was already blocked or waiting when the trace began, at `since`, and was until `until`; `monitor`: 0 if
   // it is not known. Not passed to on_state().

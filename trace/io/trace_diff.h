@@ -34,7 +34,7 @@ struct Recording {
   std::vector<std::string> missing;
   bool begins_later = false;  // of a trace: it continues another file
 };
-// `report` is finished. If the input breaks off or lacks parts, its reader adds that to `missing`.
+// `report` is finished. If the input is cut off or lacks parts, its reader adds that to `missing`.
 Recording recording_of(const ReportCollector& report, std::string name);
 Recording recording_of(StackProfile profile, std::string name);
 // The JSON of jtrace inspect ... histogram. kMalformed: it is something else.

@@ -28,7 +28,7 @@ class RecordSource {
  public:
   enum class Mode {
     kLive,      // a producer may be writing: only records older than the watermark; drained chunks can be freed
-    kFinal,     // nobody writes any more: everything
+    kFinal,     // the writer has ended: everything
     kReadOnly,  // everything, and the pool is not changed (a pool that others left)
   };
   struct Pass {

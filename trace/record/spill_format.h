@@ -85,13 +85,13 @@ struct PassBlock {
 
 struct StandstillBlock {
   std::uint64_t time;   // monotonic
-  std::uint64_t still;  // 1: the process stands still from then on, 0: until then
+  std::uint64_t still;  // 1: the process is stopped from then on, 0: until then
 };
 
 struct EndBlock {
   SpillMoment moment;
   std::uint64_t dropped;
-  std::uint64_t last;  // 1: nobody writes any more; 0: the trace was stopped, and may continue in another file
+  std::uint64_t last;  // 1: the writer has ended; 0: the trace was stopped, and may continue in another file
 };
 
 }  // namespace jtrace::trace::record
