@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kStreamingBit = 0x100;
 // The first interval of polling for the socket: a JVM needs about 1 ms. (inotify is not used, because closing its
-// descriptor costs more than polling.)
+// descriptor takes longer than polling.)
 constexpr std::chrono::microseconds kFirstPause{100};
 constexpr std::chrono::microseconds kLongestPause{5'000};
 // A JVM that is starting removes the socket of an earlier process with its pid, and may remove its own
@@ -105,7 +105,7 @@ Result<UniqueFd> AttachSession::connect(const Waiter& waiter) const {
     return fail(timeout_error(*rendezvous_, "the listener did not take the connection",
                               milliseconds_between(started, Clock::now()), false));
   };
-  // The file that was checked when it was opened is used for as long as somebody listens on it.
+  // The file that was checked when it was opened is used for as long as a process listens on it.
   if (*socket_)
     if (auto connection = connection_to(*socket_); connection || connection.error().errnum != ECONNREFUSED)
       return connection;
@@ -117,7 +117,7 @@ Result<UniqueFd> AttachSession::connect(const Waiter& waiter) const {
     }
     auto connection = connection_to(socket);
     if (connection || connection.error().errnum != ECONNREFUSED || attempt > 0) return connection;
-    // Nobody listens on it: an earlier process with this pid left it, or the JVM lost its listener.
+    // No process listens on it: an earlier process with this pid left it, or the JVM lost its listener.
     JTRACE_RETURN_IF_ERROR(rendezvous_->remove_stale(socket.get()));
   }
 }

@@ -28,7 +28,7 @@ class Rendezvous {
   // there is none, or if there is a plain file of the JVM's user (which the JVM replaces). Errors: kPermission,
   // possible impostor.
   Result<UniqueFd> open_socket() const;
-  // Removes a socket on which nobody listens; only one of the JVM's user, and only if it is still the file of `socket`.
+  // Removes a socket without a listener; only one of the JVM's user, and only if it is still the file of `socket`.
   Result<> remove_stale(int socket) const;
 
   // True if the JVM listens, but its socket file was deleted: SIGQUIT with a trigger then makes it listen anew
@@ -52,7 +52,7 @@ class Rendezvous {
 
 // Connects to the file of `socket` as the JVM's user, and checks by SO_PEERCRED that the listener is the process
 // itself. Blocks while the listener's backlog is full, up to the deadline (ETIMEDOUT). Errors: errnum ECONNREFUSED if
-// nobody listens; kPermission if another process listens.
+// no process listens; kPermission if another process listens.
 Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Waiter& waiter);
 
 // The trigger file; the destructor removes it if this client made it.

@@ -39,8 +39,8 @@ class RequestLine {
   static constexpr std::size_t kInLine = 4;
   static constexpr std::size_t kRefill = 2;  // number of unanswered requests at which more are sent
 
-  // One wait for several replies, since waking costs more than reading. The wait is bounded, because a long reply must
-  // be read as it arrives.
+  // One wait for several replies, since waking takes longer than reading. The wait is bounded, because a long reply
+  // must be read as it arrives.
   static bool arrives_soon(const Result<Exchange>& exchange) {
     constexpr timespec kSoon = {.tv_sec = 0, .tv_nsec = 250'000};
     if (!exchange) return true;

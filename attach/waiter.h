@@ -1,4 +1,4 @@
-// Waits for a descriptor or for a time, until a deadline, as long as a process lives and nobody cancels.
+// Waits for a descriptor or for a time, until a deadline, as long as a process lives and the wait is not cancelled.
 #pragma once
 
 #include <chrono>

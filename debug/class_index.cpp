@@ -20,7 +20,7 @@ constexpr std::size_t kMaxAncestors = 10000;
 constexpr int kMaxDimensions = 256;  // of arrays (JVMS 4.4.1)
 constexpr std::uint32_t kInterface = 0x0200, kSuper = 0x0020, kClassModifiers = 0x7fff;
 
-// The name of a hidden class ends in "+0x..."; on the wire a dot stands there (InstanceKlass::signature_name).
+// The name of a hidden class ends in "+0x..."; on the wire a dot is there (InstanceKlass::signature_name).
 std::string class_signature(std::string internal) {
   if (internal.starts_with('[')) return internal;
   const std::size_t plus = internal.rfind("+0x");
@@ -164,7 +164,7 @@ std::vector<const LoadedClass*> ClassIndex::by_signature(std::string_view signat
   return types;
 }
 
-// Of the boxes' static fields TYPE: nothing else tells which one it is.
+// Of the boxes' static fields TYPE: nothing else shows which one it is.
 const LoadedClass* ClassIndex::of_primitive(Address mirror) {
   static constexpr std::pair<const char*, char> kBoxes[] = {{"Boolean", 'Z'}, {"Byte", 'B'},  {"Character", 'C'},
                                                             {"Double", 'D'},  {"Float", 'F'}, {"Integer", 'I'},

@@ -1,4 +1,4 @@
-// ClassIndex: the classes of a target as JDWP tells of them, and the ids of classes, methods and fields.
+// ClassIndex: the classes of a target as JDWP lists them, and the ids of classes, methods and fields.
 //
 // A class's id is the address of its Klass, a method's that of its Method; a field's id has the Klass that declares it
 // and its place among the declared fields. Each is looked up in the class's own lists before anything is read through
@@ -27,7 +27,7 @@ struct LoadedClass {
   std::uint32_t status = 0;
   Tag tag = Tag::kObject;  // of its instances
   bool is_array() const { return kind == TypeKind::kArray; }
-  bool is_primitive() const { return klass % 2 != 0; }  // `klass` is no address then
+  bool is_primitive() const { return klass % 2 != 0; }  // `klass` is not an address then
   bool has_members() const { return !is_array() && !is_primitive(); }
 };
 
@@ -40,14 +40,14 @@ class ClassIndex {
  public:
   explicit ClassIndex(const coreinspect::Inspection& inspection);
 
-  // Those that are linked, and arrays: as a JVM tells.
+  // Linked classes, and arrays: those that a JVM's own debugging agent lists.
   const std::vector<const LoadedClass*>& all() const { return listed_; }
-  // Null for what is no class of this target. A class that is not in the VM's lists (arrays of JDK 8) is found by the
-  // object that has it: see of_object().
+  // Null for what is not a class of this target. A class that is not in the VM's lists (arrays of JDK 8) is found by
+  // the object that has it: see of_object().
   const LoadedClass* find(Id id) const;
   const LoadedClass* of_object(Address object);
   std::vector<const LoadedClass*> by_signature(std::string_view signature) const;
-  // The primitive type that a class object stands for: int of Integer.TYPE. Null if it is none.
+  // The primitive type that a class object represents: int of Integer.TYPE. Null if it is none.
   const LoadedClass* of_primitive(Address mirror);
   bool is_subclass(Address klass, Address ancestor) const;
   bool incomplete() const { return incomplete_; }
@@ -59,12 +59,12 @@ class ClassIndex {
 
   // The fields that a class declares itself, with their ids, in the order of the class file.
   std::vector<std::pair<Id, const coreinspect::JavaField*>> fields(const LoadedClass& type) const;
-  // Nothing for what is no field.
+  // Nothing for what is not a field.
   std::optional<DeclaredField> field(Id id) const;
   // Those of the class file, without the VM's own.
   const std::vector<Address>& methods(const LoadedClass& type);
   bool has_variables(const LoadedClass& type);  // some method has a LocalVariableTable
-  // Null if it is no method of the class.
+  // Null if it is not a method of the class.
   const coreinspect::JavaMethod* method(const LoadedClass& type, Id id);
   // The same, with what it inherits.
   const coreinspect::JavaMethod* method_or_inherited(const LoadedClass& type, Id id);

@@ -123,7 +123,7 @@ Argument<const LoadedClass*> read_type(Request& request) {
   if (id == 0) return tl::unexpected(JdwpError::kInvalidClass);
   const LoadedClass* type = request.world.classes().find(id);
   if (type != nullptr) return type;
-  // An object that is no class, or nothing at all.
+  // An object that is not a class, or nothing at all.
   return tl::unexpected(request.world.ids().find(id) ? JdwpError::kInvalidClass : JdwpError::kInvalidObject);
 }
 

@@ -18,7 +18,7 @@ JdwpError write_variables(Request& request, bool generic) {
   if (method->is_native()) return JdwpError::kNativeMethod;
   const auto tables = coreinspect::read_const_method(request.world.inspection().classes(), *method);
   ClassIndex& classes = request.world.classes();
-  // A method without variables has no table either: the others tell whether the class was compiled with them.
+  // A method without variables has no table either: the others show whether the class was compiled with them.
   if (!tables || (tables->locals.empty() && !classes.has_variables(*type))) return JdwpError::kAbsentInformation;
   request.out.u4(coreinspect::argument_words(*method)).u4(tables->locals.size());
   for (const auto& [start, length, name, descriptor, signature, slot] : tables->locals) {

@@ -157,7 +157,7 @@ JdwpError group_children(Request& request) {
   return JdwpError::kNone;
 }
 
-// Whatever a debugger asks to be told of: it gets a number, and nothing ever happens.
+// Any event that a debugger requests: it gets a request id, and the event never comes.
 JdwpError event_set(Request& request) {
   const std::uint8_t kind = request.in.u1();
   (void)request.in.u1();  // which threads to suspend

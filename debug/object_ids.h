@@ -1,4 +1,4 @@
-// ObjectIds: the ids of objects that a client was given. An id is a small number that stands for an address, for a
+// ObjectIds: the ids of objects that a client was given. An id is a small number that represents an address, for a
 // string that jtrace made, or for an object of a frame that the compiler has taken apart; what was not given out is no
 // id.
 //

@@ -1,4 +1,4 @@
-// Server: lets one debugger after the other in, and tells what happens.
+// Server: serves one debugger after the other, and reports what happens.
 //
 // One client at a time: while one is served nothing listens. Borrows the source. Threads: one. Errors: those of the
 // sockets; with `once` or `connect` also those of the source.

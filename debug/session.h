@@ -1,8 +1,8 @@
-// Session: one debugger, from the handshake to its goodbye.
+// Session: one debugger, from the handshake to its end.
 //
-// A packet is answered before the next one is read. A client that does not say what it should, or says it too long, is
-// cut off; the target never notices. Limits: 5 s for the handshake, 16 MiB for a packet, 30 s for a reply to be taken.
-// It knows no target: the answers are somebody else's. Owns the socket. Threads: one at a time.
+// A packet is answered before the next one is read. A client that does not keep to the protocol, or sends too much, is
+// disconnected; the target never notices. Limits: 5 s for the handshake, 16 MiB for a packet, 30 s for a reply to be
+// taken. It knows no target: others make the answers. Owns the socket. Threads: one at a time.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 namespace jtrace::debug {
 
 struct SessionOptions {
-  int stop_fd = -1;               // readable: end, and tell the client that the VM is gone
+  int stop_fd = -1;               // readable: end, and inform the client that the VM is gone
   std::function<bool()> is_over;  // asked at least every 500 ms: the same
   std::chrono::milliseconds handshake{5000};
   std::chrono::milliseconds take{30000};
@@ -42,7 +42,7 @@ class Session {
   enum class End {
     kGoodbye,  // Dispose or Exit
     kGone,     // the connection is closed
-    kRefused,  // no debugger, or one that does not keep to the protocol: why() tells
+    kRefused,  // no debugger, or one that does not keep to the protocol: see why()
     kStopped,  // stop_fd or is_over
   };
   End run();  // closes the socket

@@ -1,10 +1,10 @@
 // Where a debugger's World comes from: a core, which stays as it is; a live JVM, of which each client gets a copy; or
 // one that is held while a client looks.
 //
-// A copy is of one moment: all threads stand still while the memory is copied, and go on before the client gets its
+// A copy is of one moment: all threads are stopped while the memory is copied, and run again before the client gets its
 // first answer. It is a core in memory, so nothing is read of the JVM after that.
-// A held JVM stands still from the client's handshake until the client has left, its time is over, or this process
-// dies: the kernel then lets it go on (PTRACE_SEIZE). It is never stopped within a collection. Borrows the inspection.
+// A held JVM is stopped from the client's handshake until the client has left, its time is over, or this process
+// dies: the kernel then continues it (PTRACE_SEIZE). It is never stopped within a collection. Borrows the inspection.
 // Threads: one, the same from begin() to end() (ptrace(2)).
 #pragma once
 
@@ -26,7 +26,7 @@ class Source {
   virtual ~Source() = default;
   // kNotFound: the target has ended, so that there is nothing for another client.
   virtual Result<> available() const { return {}; }
-  // When a client has said that it is a debugger.
+  // After a client's handshake.
   virtual Result<World*> begin() = 0;
   virtual void end() = 0;  // when it has left
   // Whether the client must leave; "" or why.
@@ -74,7 +74,7 @@ class SnapshotSource final : public Source {
 
 struct HoldOptions {
   std::chrono::seconds most{600};  // that the target is held at a time
-  Say say;                         // told at once, every 30 s, and at the end
+  Say say;                         // at once, every 30 s, and at the end
 };
 
 class HoldSource final : public Source {

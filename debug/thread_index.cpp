@@ -11,7 +11,7 @@ constexpr int kDepthBits = 20;  // walks end after 20,000 frames
 constexpr int kMaxDepth = 1000;
 constexpr std::uint32_t kMaxGroups = 65536;
 
-// JavaThread::is_hidden_from_external_view() of 8 to 27, by name: nothing else tells these threads.
+// JavaThread::is_hidden_from_external_view() of 8 to 27, by name: nothing else identifies these threads.
 bool is_hidden(const coreinspect::ThreadReport& report) {
   const std::string& name = report.java.name;
   if (!report.java.daemon || !report.walk.frames.empty()) return false;

@@ -1,4 +1,4 @@
-// ThreadIndex: the threads of a snapshot as JDWP tells of them: java.lang.Thread objects with their Java frames, and
+// ThreadIndex: the threads of a snapshot as JDWP lists them: java.lang.Thread objects with their Java frames, and
 // their groups.
 //
 // Without the threads that a JVM hides from its debuggers (compilers and the like), and without those that have no
@@ -46,11 +46,11 @@ class ThreadIndex {
   };
   const std::map<Address, Group>& groups() const { return groups_; }
   std::vector<Address> top_groups() const;
-  // What is no thread of the snapshot but a ThreadGroup in the heap is read now.
+  // What is not a thread of the snapshot but a ThreadGroup in the heap is read now.
   const Group& group(Address object);
 
   Id frame_id(const DebugThread& thread, std::size_t depth) const;
-  // Nothing for what is no frame of this thread.
+  // Nothing for what is not a frame of this thread.
   std::optional<std::size_t> depth_of(const DebugThread& thread, Id frame) const;
 
   const coreinspect::LockFacts& locks();  // made when first asked for

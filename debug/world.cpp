@@ -35,7 +35,7 @@ const LoadedClass* World::type_of_anything(Address object) {
   const auto after = std::upper_bound(regions_->begin(), regions_->end(), object,
                                       [](Address at, const AddressRange& range) { return at < range.start; });
   const bool inside = after != regions_->begin() && object < std::prev(after)->end;
-  // The tables of JDK 11's Shenandoah, and ZGC's pages, may not tell where the heap is.
+  // The tables of JDK 11's Shenandoah, and ZGC's pages, may not show where the heap is.
   return inside || regions_->empty() ? type_of(object) : nullptr;
 }
 

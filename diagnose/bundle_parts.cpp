@@ -27,7 +27,7 @@ constexpr std::size_t kMostOfFile = 16u << 20;
 // In the order of their value. No view here shows values of the heap, and all of them mask secrets.
 constexpr const char* kViews[] = {"threads", "locks",    "mutexes",    "safepoint", "memory",    "info",   "flags",
                                   "args",    "counters", "properties", "heap",      "codecache", "loaders"};
-// Not the environment and not the command line: secrets in them are not told apart. `args` has the latter, masked.
+// Not the environment and not the command line: secrets in them cannot be recognised. `args` has the latter, masked.
 constexpr const char* kFiles[] = {"status",    "stat",      "limits",        "cgroup",       "io",  "schedstat",
                                   "mountinfo", "oom_score", "oom_score_adj", "smaps_rollup", "maps"};
 constexpr const char* kGroupFiles[] = {"memory.max",

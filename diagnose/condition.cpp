@@ -37,7 +37,7 @@ Result<Condition> Condition::open(pid_t pid, const std::string& text) {
     JTRACE_ASSIGN_OR_RETURN(condition.source_, perfdata::CounterSource::of_process(pid));
     JTRACE_ASSIGN_OR_RETURN(condition.watch_, perfdata::Watch::of(std::move(expression), condition.source_->first()));
   }
-  // What cannot be known should be said at once, and not after a night.
+  // A condition that can never hold is refused at once, not after a night.
   if (threshold && threshold->what == Threshold::What::kGroup) {
     JTRACE_ASSIGN_OR_RETURN(const auto group, target::read_group_memory(condition.process_));
     if (!group.limit) return fail(ErrorCategory::kUsage, "the process has no memory limit", "'rss > SIZE'");

@@ -1,4 +1,4 @@
-// Condition: what `jtrace diagnose --watch --when` waits for, looked at once in a while at the cost of some files.
+// Condition: what `jtrace diagnose --watch --when` waits for, tested at intervals by reading a few files.
 //
 //   rss > 1500M          resident memory of the process
 //   group > 90%          use of the lowest memory limit of its control group, without page cache that can be reclaimed

@@ -29,7 +29,7 @@ struct WaitFact {
   std::string text;  // the same as a sentence without a subject
   std::uint64_t object = 0;
   std::string class_name;
-  ThreadKey owner = 0;     // 0: unknown, or nobody
+  ThreadKey owner = 0;     // 0: unknown, or none
   std::string owner_name;  // "" as above
   // True if it waits until the owner releases something, which may never happen.
   bool blocks() const { return kind == "monitor" || kind == "initialisation" || (kind == "park" && owner != 0); }
@@ -100,7 +100,7 @@ struct SafepointFact {
   bool at_least = false;                // it may be older: this is how long it was observed
   std::string operation, requester;     // "" unknown, or none
   std::vector<LateFact> late;
-  std::optional<std::vector<HandshakeFact>> handshakes;  // nothing if the JVM does not tell
+  std::optional<std::vector<HandshakeFact>> handshakes;  // nothing if the JVM does not record them
   std::optional<bool> locker_wanted;  // a collection waits for native code that has an array of the heap
   std::optional<int> locker_regions;  // threads in such code
 };
@@ -159,7 +159,7 @@ struct CounterFact {
 // A thread in the kernel's state D: it waits for a device or a file system, and no signal wakes it.
 struct KernelWaitFact {
   pid_t tid = 0;
-  std::string name, place;     // place: the kernel's function (wchan); "" if it is not told
+  std::string name, place;     // place: the kernel's function (wchan); "" if it is not known
   std::uint64_t switches = 0;  // the same number later: it has not run since
   bool operator==(const KernelWaitFact& other) const {
     return tid == other.tid && place == other.place && switches == other.switches;

@@ -10,7 +10,7 @@ namespace jtrace::diagnose {
 enum class Confidence {
   kCertain,  // read from the JVM's or the kernel's own records, and the same in a second sample
   kLikely,   // another cause is improbable
-  kHint,     // worth a look; does not count as found
+  kHint,     // may be harmless; does not count as found
 };
 std::string_view to_string(Confidence confidence);  // "certain", "likely", "hint"
 

@@ -67,7 +67,7 @@ void find_busy_collector(const Facts& facts, std::vector<Finding>& found);
 void find_busy_vm_threads(const Facts& facts, std::vector<Finding>& found);
 void find_long_compilations(const Facts& facts, std::vector<Finding>& found);
 
-// Whether the process is stopped or frozen in every sample: then its threads stand still for that reason, and not by a
+// Whether the process is stopped or frozen in every sample: then its threads are stopped for that reason, and not by a
 // fault.
 bool stands_still(const Facts& facts);
 

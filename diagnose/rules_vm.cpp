@@ -1,4 +1,4 @@
-// Rules about the JVM's own limits, and what it was told not to do.
+// Rules about the JVM's own limits, and what its options disable.
 #include <algorithm>
 
 #include "diagnose/rules.h"

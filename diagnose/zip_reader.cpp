@@ -37,7 +37,7 @@ Result<std::string> inflated(std::string_view packed, std::uint32_t size) {
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
   stream.avail_in = static_cast<uInt>(packed.size());
   int status = Z_OK;
-  // In steps: a small archive that claims to be large costs no more memory than it really has.
+  // In steps: a small archive that claims to be large takes no more memory than its contents.
   while (status == Z_OK && out.size() <= size) {
     const std::size_t before = out.size();
     const std::size_t room = std::min<std::size_t>(std::max<std::size_t>(before, 64u << 10), size + 1 - before);

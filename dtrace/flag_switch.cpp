@@ -147,7 +147,7 @@ void FlagSwitch::restore() {
   gate_.reset();
   int status = 0;
   const bool done = guard_ > 0 && ::waitpid(guard_, &status, 0) == guard_ && WIFEXITED(status);
-  if (!done) put_back();  // somebody killed the guard
+  if (!done) put_back();  // the guard was killed
   memory_.reset();
   bytes_.clear();
 }

@@ -13,7 +13,7 @@ namespace jtrace::dtrace {
 // Decimal or 0x..., with a sign; must be the whole text.
 std::optional<std::int64_t> number_of(std::string_view text);
 
-// What stands after "SIZE@" of an operand, put into `operand`; false if it cannot be read.
+// The text after "SIZE@" of an operand, put into `operand`; false if it cannot be read.
 namespace x86_64 {
 bool parse_place(std::string_view text, Operand& operand);
 }

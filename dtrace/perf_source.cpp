@@ -94,7 +94,7 @@ class PerfSource final : public ProbeSource {
       event.use_clockid = 1;
       event.clockid = CLOCK_MONOTONIC;
       event.watermark = 1;
-      event.wakeup_watermark = static_cast<std::uint32_t>(ring_size / 2);  // nobody waits: they are looked at
+      event.wakeup_watermark = static_cast<std::uint32_t>(ring_size / 2);  // it wakes no thread: the rings are polled
       UniqueFd fd(static_cast<int>(::syscall(SYS_perf_event_open, &event, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
       if (!fd && errno == ENODEV) return {};  // this processor is off
       if (!fd) {

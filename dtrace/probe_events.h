@@ -153,7 +153,7 @@ class ProbeEvents {
   std::map<MethodKey, std::uint64_t> counted_;  // methodId; 0: not wanted
   std::unordered_map<std::uint64_t, Monitor> monitors_;
   std::map<std::string, Pool> pools_;
-  // Pairs of gc__begin and gc__end that are open. HotSpot's SvcGCMarker fires one of each, and one may stand within
+  // Pairs of gc__begin and gc__end that are open. HotSpot's SvcGCMarker fires one of each, and one may be within
   // another (VM_CollectForMetadataAllocation and the collector's own): they are one pause, from the outermost pair.
   unsigned gc_depth_ = 0;
   bool gc_depth_unknown_ = false;  // hits were lost since; it is 1 then, and the next pair closes it

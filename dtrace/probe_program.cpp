@@ -337,7 +337,7 @@ class ProgramMaker {
     code_.exit();
   }
 
-  // Makes a text record with room for `room` bytes. R9 tells whether the text could not be read.
+  // Makes a text record with room for `room` bytes. R9: whether the text could not be read.
   void copy_text(std::uint32_t room, Label full) {
     code_.load_map(Reg::kR1, maps_.ring);
     code_.move(Reg::kR2, static_cast<std::int32_t>(sizeof(TextHeader) + room));

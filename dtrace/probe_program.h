@@ -62,7 +62,7 @@ inline constexpr std::uint32_t kStackBelow = 128;  // bytes below the stack poin
 struct StackHeader {
   std::uint64_t registers[kStackRegisters];
   std::uint64_t copied;  // bytes, from sp - kStackBelow on
-  // kStackPages pages follow: the first is that of sp - kStackBelow, which stands at its place in it
+  // kStackPages pages follow: the first is that of sp - kStackBelow, which is at its place in it
 };
 struct TextHeader {
   std::uint32_t mark;    // kTextRecord

@@ -1,4 +1,4 @@
-// VmFacts: what the JVM's own tables (vmStructs) tell of threads and classes that probes only name.
+// VmFacts: what the JVM's own tables (vmStructs) have of threads and classes that probes only name.
 //
 // The process is read while it runs and is never stopped for it: what does not fit together (a thread that just ended,
 // an object that a collection just moves, a class that was unloaded) is left out. Ownership: owns its own descriptors

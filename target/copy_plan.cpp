@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kRedZone = 128;  // bytes below the stack pointer that a leaf function may use (x86-64 ABI)
 constexpr std::uint64_t kMaxStack = 8u << 20;  // of one thread, with CopyOptions::pages
 
-// Shared memory with a file that nobody could read later.
+// Shared memory with a file that cannot be read later.
 bool is_memory_file(const Mapping& mapping) {
   for (const char* name : {"/memfd:", "/dev/zero", "/SYSV"})
     if (mapping.path.starts_with(name)) return true;
@@ -224,7 +224,7 @@ void CopyPlan::add_memory(const Mapping& mapping, const PageRun& run, bool share
   add_zeros(mapping, at, run.end);
 }
 
-// One range, so that nobody takes a part of a library for another library.
+// One range, so that no reader takes a part of a library for another library.
 void CopyPlan::add_changed_file(const Mapping& mapping, const PageRun& run) {
   PlannedRange& range = new_range(mapping, run.start, run.start);
   Address at = run.start;

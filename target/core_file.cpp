@@ -22,7 +22,8 @@ namespace {
 constexpr std::uint32_t kNoteFile = 0x46494c45;     // NT_FILE
 constexpr std::uint32_t kNoteSiginfo = 0x53494749;  // NT_SIGINFO
 constexpr std::size_t kMaxSegments = 4u << 20;
-constexpr std::uint64_t kAddressSpaceBit = 1ull << 55;  // tells user addresses from the kernel's; never a signature
+constexpr std::uint64_t kAddressSpaceBit = 1ull
+                                           << 55;  // distinguishes user addresses from the kernel's; never a signature
 
 // The part of `bytes` from `offset` on, at most `size`.
 std::span<const std::byte> clipped(std::span<const std::byte> bytes, std::uint64_t offset, std::uint64_t size) {

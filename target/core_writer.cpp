@@ -91,7 +91,7 @@ std::string file_note(const std::vector<Mapping>& mappings) {
   return std::string(reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]) + names;
 }
 
-// In the kernel's order: what belongs to the process stands after its first thread.
+// In the kernel's order: what belongs to the process comes after its first thread.
 std::string notes_of(const CoreProcess& process) {
   std::string notes;
   for (std::size_t i = 0; i < process.threads.size(); ++i) {
@@ -178,7 +178,7 @@ class Encoder {
                         .p_align = kPage});
   }
 
-  // More headers than e_phnum can say: the number is in section header 0 (elf(5), PN_XNUM).
+  // More headers than e_phnum can count: the number is in section header 0 (elf(5), PN_XNUM).
   bool many() const { return headers_.size() >= PN_XNUM; }
 
   Result<> write_headers() {
@@ -224,7 +224,7 @@ class Encoder {
   std::span<const CoreRange> ranges_;
   const WriteBytes& write_;
   std::string notes_;
-  std::uint64_t zero_block_;  // its size; it stands before all other memory
+  std::uint64_t zero_block_;  // its size; it comes before all other memory
   std::vector<Elf64_Phdr> headers_;
   std::vector<std::uint64_t> offsets_;  // of the bytes of each range, after the block of zeros
   std::uint64_t data_ = 0;

@@ -26,8 +26,8 @@ struct HeldThread {
 // "another tracer, process 4711 (gdb)".
 std::string describe_tracer(const HeldThread& thread);
 
-// Nothing if the thread has ended, or nobody else holds it. A thread in a ptrace stop counts as held also if its tracer
-// is not visible.
+// Nothing if the thread has ended, or no other process holds it. A thread in a ptrace stop counts as held also if its
+// tracer is not visible.
 std::optional<HeldThread> find_holder(const Process& process, pid_t tid);
 
 // Stack pointer and pc of a thread that is blocked or stopped, with all other registers 0; nothing for a running

@@ -1,5 +1,5 @@
 // Isa: the instruction set of a target, a value found when it is opened: a core's from its ELF header, a process's from
-// its libjvm.so. What a room needs to know of one machine stands in its *_x86_64 and *_aarch64 files; the rest of the
+// its libjvm.so. What a folder needs to know of one machine is in its *_x86_64 and *_aarch64 files; the rest of the
 // code asks these tables. Constants, any thread.
 #pragma once
 
@@ -42,7 +42,7 @@ struct IsaTraits {
   std::size_t syscall = 0;
   std::array<std::size_t, 3> arguments{};
   std::uint64_t futex = 0;
-  // Bits of a return address that may hold a signature and no part of the address, if the core does not tell.
+  // Bits of a return address that may hold a signature and no part of the address, if the core does not have them.
   std::uint64_t signature_bits = 0;
 };
 const IsaTraits& traits_of(Isa isa);

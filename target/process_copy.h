@@ -1,10 +1,10 @@
 // ProcessCopy: the registers and the memory of a live process at one moment, for a core.
 //
-// All threads are stopped (StoppedThreads), what is resident is copied into this process's memory, and they go on; what
-// lies in files is read after that. Pages that the target never touched are not read, so that none appears in it.
+// All threads are stopped (StoppedThreads), what is resident is copied into this process's memory, and they continue;
+// what lies in files is read after that. Pages that the target never touched are not read, so that none appears in it.
 // Ownership: owns the copy; ranges() refer to it. Threads: one, that of the stop. Errors: those of StoppedThreads;
 // kRefused where the memory of this machine is too small for the copy; kTimeout where copying takes longer than the
-// stop may (the target goes on, the error says how much is there and how far it came).
+// stop may (the target continues, the error says how much is there and how far it came).
 #pragma once
 
 #include <chrono>

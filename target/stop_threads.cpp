@@ -66,9 +66,9 @@ bool let_go(pid_t tid, int signal) {
   return ::ptrace(PTRACE_DETACH, tid, nullptr, reinterpret_cast<void*>(static_cast<std::intptr_t>(signal))) == 0;
 }
 
-// A thread that is killed while it is traced stays until its tracer has waited for it, and so does its process: nobody
-// else can see its end. The first thread can be waited for only after all others, so they all take turns. The memory of
-// a large process takes time to free.
+// A thread that is killed while it is traced stays until its tracer has waited for it, and so does its process: no
+// other process can see its end. The first thread can be waited for only after all others, so they all take turns. The
+// memory of a large process takes time to free.
 void wait_for_end(std::vector<pid_t> tids) {
   constexpr int kTries = 4000;  // 0.5 ms each
   for (int i = 0; !tids.empty() && i < kTries; ++i) {

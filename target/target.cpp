@@ -77,7 +77,7 @@ std::string some_files(const std::vector<Mapping>& mappings) {
   return text.empty() ? "none" : text;
 }
 
-// A name that is mistyped would be believed where the core has all that is read.
+// Checks them at once: if the core itself has all bytes that are read, a mistyped name would not be noticed.
 Result<> check_given(const CoreFileOptions& options) {
   if (!options.sysroot.empty())
     if (const auto folder = open_file(options.sysroot, O_PATH | O_DIRECTORY); !folder)

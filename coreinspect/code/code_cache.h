@@ -1,4 +1,4 @@
-// CodeCache: generated code of a VM: which blob an address is in, and which Java frames a compiled pc stands for.
+// CodeCache: generated code of a VM: which blob an address is in, and which Java frames a compiled pc belongs to.
 //
 // CodeHeap's segment map, CodeBlob, nmethod, PcDesc and the scopes (heap.hpp, codeBlob.hpp, nmethod.hpp,
 // scopeDesc.hpp). Ownership: borrows the Vm; keeps the segment maps it has read. Threads: one at a time. Errors: those

@@ -2,7 +2,7 @@
 // each value is, or what it is, and the objects that the compiler has taken apart (scalar replacement).
 //
 // ScopeValue, ObjectValue, ObjectMergeValue of debugInfo.hpp, Location of location.hpp, JDK 8 to 27. Values, without a
-// target. Errors: kMalformed for what is no such description.
+// target. Errors: kMalformed for what is not such a description.
 #pragma once
 
 #include <cstdint>

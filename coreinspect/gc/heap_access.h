@@ -30,7 +30,7 @@ struct HeapAccessOptions {
   bool or_running = false;  // if it cannot be stopped within the bound, read it while it runs
   bool strict = false;      // but not if it is known beforehand that the stop would exceed the bound
   bool stacks = false;      // registers, stacks and JavaThreads too, as an overlay of the VM's memory
-  // Reads what outside of the heap refers to its objects. Vm::note_root() is told where that is; these pages are copied
+  // Reads what outside of the heap refers to its objects. Vm::note_root() gets their addresses; these pages are copied
   // during the stop, as an overlay too: a collection that moves objects afterwards changes them.
   std::function<void()> roots;
 };

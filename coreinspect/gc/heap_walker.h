@@ -127,7 +127,7 @@ class HeapWalker {
   std::uint64_t forwarded_klass_word(Address to);
 
   // First address after `at` at which an object is known to begin, at most `end`. Memory before it may have been given
-  // to a thread that has not written it yet: what it still shows may seem to go on beyond that address.
+  // to a thread that has not written it yet: what it still shows may seem to continue beyond that address.
   static Address next_start(const HeapRegion& region, Address at, Address end, Address buffer);
   // First address >= at from which a chain of objects begins; end if there is none.
   Address resynchronise(const HeapRegion& region, Address at, Address end);

@@ -10,7 +10,7 @@ namespace jtrace::coreinspect {
 namespace {
 
 // Up to JDK 23 ZPageAllocator::_used (zPageAllocator.hpp), what ZHeap::used() returns. From 25 on each NUMA node has a
-// partition with a word of its own; that of a single node stands at its begin.
+// partition with a word of its own; that of a single node is at its begin.
 Result<Address> used_word_of_z(const Vm& vm) {
   JTRACE_ASSIGN_OR_RETURN(const ZVm z, ZVm::open(vm));
   const TypeDatabase& types = vm.types();

@@ -1,7 +1,7 @@
 // The dominator tree with the objects of a class merged: what they keep, below the classes of the objects that keep
 // them. An object that one of its own class keeps (the next one of a list) is merged with that one.
 //
-// Pure; any thread. Time: one pass over the reachable objects; depth costs no stack.
+// Pure; any thread. Time: one pass over the reachable objects; depth needs no stack.
 #pragma once
 
 #include <cstdint>

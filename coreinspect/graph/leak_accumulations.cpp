@@ -46,7 +46,7 @@ class Accumulations {
     std::erase_if(children, [&](std::uint32_t child) { return tree_.retained(child) < search_.much; });
     return children;
   }
-  // Where to go on.
+  // Where to continue.
   std::vector<std::uint32_t> visit(const Open& node) {
     auto children = large_children(node.object);
     if (node.object == kNoObject) return children;

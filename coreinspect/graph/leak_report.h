@@ -5,7 +5,7 @@
 // - many alike: many instances of a class that together retain much, while no single object holds them.
 // - class loaders: the same classes in several loaders of one kind.
 // - thread-locals: the memory that the threads' own maps retain together.
-// - reference queue: references in a queue that nobody takes out; finalizer queue: the JVM's own queue.
+// - reference queue: references in a queue that are not taken out; finalizer queue: the JVM's own queue.
 // - direct buffers: memory outside the heap that small objects in it hold.
 // "Much" is a share of the reachable bytes, and at least a number of bytes: see LeakLimits. A report has what was
 // examined, also if nothing was found. Threads: one at a time.

@@ -132,7 +132,7 @@ void ObjectGraph::plan_references() {
   }
 }
 
-// The fields of an instance stand in the order of its class, its superclass and so on.
+// The fields of an instance are in the order of its class, its superclass and so on.
 void ObjectGraph::plan_references(GraphClass& of, std::uint64_t most) {
   std::uint64_t offset = 0;
   const auto first = static_cast<std::uint32_t>(&of - classes_.data());

@@ -5,7 +5,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-// Bits cost less than sorted ids while an object comes every 512 words of the heap or more often.
+// Bits take less memory than sorted ids while an object comes every 512 words of the heap or more often.
 constexpr std::uint64_t kSparse = 4096;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // ObjectIndex: a dense number for each object id, in the order of the ids.
 //
 // HotSpot's ids are addresses, multiples of 8: one bit represents each, with the count of bits before each word, so
-// that ordering and duplicate ids cost nothing. Ids of other writers may be anything: they are sorted. Threads: any
+// that ordering and duplicate ids need no work. Ids of other writers may be anything: they are sorted. Threads: any
 // number, after finish().
 #pragma once
 

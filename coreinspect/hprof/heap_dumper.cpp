@@ -28,7 +28,7 @@ class AddressCheck {
   void operator()(const HeapObject& object) {
     if (object.address < address_) return;
     while (next_ < wanted_->size() && (*wanted_)[next_] < object.address) ++next_;
-    // A filler is no object of the dump: an old word of a frame may be its address.
+    // A filler is not an object of the dump: an old word of a frame may be its address.
     const bool is_it = next_ < wanted_->size() && (*wanted_)[next_] == object.address && !object.klass->filler;
     if (is_it) found_[next_] = true;
     take_next();

@@ -84,7 +84,7 @@ void ObjectEncoder::instance(const HeapObject& object, const ClassPlan& plan) {
   ++counts_.instances;
 }
 
-// A mirror of a class stands in the dump as the class itself. Those of int and the like are objects, and so are those
+// A mirror of a class is in the dump as the class itself. Those of int and the like are objects, and so are those
 // of the archive (CDS, AOT cache) whose classes this JVM has not loaded.
 bool ObjectEncoder::is_class_of_dump(const HeapObject& object, const std::byte* bytes, std::size_t available) const {
   if (object.klass->kind != KlassInfo::Kind::kMirror || mirror_klass_ + 8 > available) return false;
@@ -168,7 +168,7 @@ void ObjectEncoder::large_array(const HeapObject& object, std::uint64_t count, s
   while (at < end) {
     const auto part = source_->window(at, end, HeapSource::kPiece);
     const std::size_t whole = std::min<std::size_t>(part.size() / step, (4u << 20) / step);
-    // What cannot be read is written as zeros: the count stands in the head.
+    // What cannot be read is written as zeros: the count is in the head.
     if (whole == 0) elements(info, zeros.data(), 1, segment_);
     else elements(info, part.data(), whole, segment_);
     at += std::max<std::size_t>(whole, 1) * step;

@@ -49,7 +49,7 @@ class KeptFields {
 // there are KeptFields, kKeptMark and their text follow.
 inline constexpr std::string_view kRedactedMark = "jtrace: contents are redacted (1)";
 inline constexpr std::string_view kKeptMark = "; kept: ";
-// Stands for a content in views of such a dump.
+// Shown in place of contents in views of such a dump.
 inline constexpr const char* kRedacted = "<redacted>";
 
 }  // namespace jtrace::coreinspect

@@ -1,6 +1,6 @@
-// CollectionWatch: tells whether the JVM collects, or has collected, while one answer is read from it.
+// CollectionWatch: detects whether the JVM collects, or has collected, while one answer is read from it.
 //
-// CollectedHeap::_is_gc_active (_is_stw_gc_active from 23 on) is set while a collection stands the world still,
+// CollectedHeap::_is_gc_active (_is_stw_gc_active from 23 on) is set while a collection stops the world,
 // _total_collections counts them (collectedHeap.hpp). Both are read at each look, in one system call and past the VM's
 // cached memory. That is discarded only when it may be out of date: objects were moved, or a collector moves them while
 // the program runs. Borrows the inspection of a live target. Threads: one at a time.
@@ -22,7 +22,7 @@ class CollectionWatch {
   // Discards the cached memory.
   explicit CollectionWatch(const Inspection& inspection);
   Sight look();
-  // Whether the collector moves objects while the program runs: then look() does not tell of it.
+  // Whether the collector moves objects while the program runs: then look() does not detect it.
   bool moves_meanwhile() const { return moves_meanwhile_; }
 
  private:

@@ -28,7 +28,7 @@ class ObjectModel {
   }
   // Decodes a reference in a frame or a lock stack.
   Address from_stack(std::uint64_t raw) const;
-  // The same, for a word that may be a reference: every address that it may mean. With generational ZGC nothing tells
+  // The same, for a word that may be a reference: every address that it may mean. With generational ZGC nothing shows
   // whether a frame has been updated since its page's memory was given to other objects.
   std::vector<Address> all_from_stack(std::uint64_t raw) const;
   // ZGC: keeps in the VM's cached memory the current meaning of references, for a heap that is copied while its JVM is

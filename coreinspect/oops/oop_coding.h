@@ -1,7 +1,7 @@
 // OopCoding: how a JVM encodes references: compressed (CompressedOops), coloured (ZGC), or as plain addresses. Pure.
 //
 // The colour of a ZGC reference also shows whether the object may have been moved since the reference was written
-// (ZAddress, ZPointer, ZBarrier::remap_generation): staleness() tells which tables to search (ZForwardings).
+// (ZAddress, ZPointer, ZBarrier::remap_generation): staleness() determines which tables to search (ZForwardings).
 #pragma once
 
 #include <bit>
@@ -34,7 +34,7 @@ struct OopCoding {
   std::uint64_t z_offset_mask = 0;  // kMasked: bits of the address within the heap
   std::uint64_t z_good_mask = 0;    // kMasked: the colour that is good now; kShifted: the remapped bit that is good now
 
-  std::uint32_t z_pointer_shift = 0;  // kShifted: bits below the address; 0: the remapped bit that is set tells
+  std::uint32_t z_pointer_shift = 0;  // kShifted: bits below the address; 0: given by the remapped bit that is set
 
   // These functions return 0 for null.
   target::Address from_narrow(std::uint32_t narrow) const {

@@ -62,7 +62,7 @@ std::optional<ZForwardings::Forwarding> ZForwardings::find(Generation generation
   return forwarding;
 }
 
-// ZPageTableEntry is the address of the page; bit 0 tells whether its objects are being or were moved.
+// ZPageTableEntry is the address of the page; bit 0: its objects are being or were moved.
 std::optional<ZForwardings::Forwarding> ZForwardings::read_of_11(Address entry) const {
   const Address page = ZVm::page_of(entry);
   const auto& types = vm().types();

@@ -14,7 +14,7 @@ struct CompileTask {
   target::Address method = 0;  // Method
   int level = 0;               // 1 to 3: C1, 4: C2
 };
-// Nothing if the thread compiles nothing, is no compiler thread, or the tables of this JVM do not tell.
+// Nothing if the thread compiles nothing, is not a compiler thread, or the tables of this JVM lack it.
 std::optional<CompileTask> read_compile_task(const Vm& vm, target::Address compiler_thread);
 
 }  // namespace jtrace::coreinspect

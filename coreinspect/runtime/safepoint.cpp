@@ -76,7 +76,7 @@ Result<SafepointLook> SafepointReader::look() const {
     look.state = static_cast<SafepointState>(state);
   }
   look.waiting = value<std::int32_t>(waiting_);
-  // 32 bits up to JDK 11; the lower half is enough to tell two apart.
+  // 32 bits up to JDK 11; the lower half is enough to distinguish two.
   if (const auto number = value<std::uint32_t>(counter_)) look.number = *number;
   if (begin_) {
     look.begin_ns = value<std::uint64_t>(begin_);

@@ -3,7 +3,7 @@
 // SafepointSynchronize, SafepointTracing, RuntimeService (safepoint.hpp, runtimeService.hpp) by symbol. JDK 8 without
 // symbols: os::_polling_page of vmStructs cannot be read from while a safepoint is begun, until it ends; whether all
 // threads have stopped is then taken from their states. Threads: one at a time. Errors: kNotFound where this JVM does
-// not tell its state.
+// not record its state.
 #pragma once
 
 #include <map>

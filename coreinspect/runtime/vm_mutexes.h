@@ -22,7 +22,7 @@ namespace jtrace::coreinspect {
 struct VmMutex {
   target::Address address = 0;
   std::string name;
-  target::Address owner = 0;                   // Thread*; 0: nobody
+  target::Address owner = 0;                   // Thread*; 0: none
   std::array<target::Address, 3> events = {};  // JDK 8 and 11: ParkEvents of the first threads in its lists; 0: none
 };
 

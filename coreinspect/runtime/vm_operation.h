@@ -33,7 +33,7 @@ class VmOperations {
   std::string_view found_by() const { return next_ || by_symbol_ ? "symbol" : "structure"; }
   target::Address vm_thread() const { return vm_thread_; }  // Thread*
   Result<std::optional<VmOperation>> now() const;
-  // "VM_GenCollectFull"; "" if it cannot be told.
+  // "VM_GenCollectFull"; "" if it is not known.
   std::string name(const VmOperation& operation) const;
 
  private:

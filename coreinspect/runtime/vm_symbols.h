@@ -1,6 +1,6 @@
 // VmSymbols: variables and vtables of libjvm.so by name, from its symbol table or that of its debug file.
 //
-// Most of them are local symbols, which a stripped library lacks: any() tells. A core that `jtrace core` wrote has
+// Most of them are local symbols, which a stripped library lacks: see any(). A core that `jtrace core` wrote has
 // those that the views of this program ask for in a note, so that it needs no libjvm.so. Ownership: owns the files;
 // borrows the target. Threads: one at a time.
 #pragma once
@@ -37,7 +37,7 @@ class VmSymbols {
   std::map<std::string, target::Address, std::less<>> noted_;  // of the core's note
 };
 
-// "VM_GenCollectFull" of "_ZTV17VM_GenCollectFull"; "" if it is no vtable.
+// "VM_GenCollectFull" of "_ZTV17VM_GenCollectFull"; "" if it is not a vtable.
 std::string class_of_vtable_symbol(std::string_view symbol);
 
 }  // namespace jtrace::coreinspect

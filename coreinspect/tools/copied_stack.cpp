@@ -8,7 +8,7 @@ namespace jtrace::coreinspect {
 
 namespace {
 
-// A stack may break off in a library that was loaded in the meantime. Then the mappings are read again, but not more
+// A walk may stop in a library that was loaded in the meantime. Then the mappings are read again, but not more
 // often than this.
 constexpr std::uint64_t kMappingsAgain = kNanosPerSecond / 20;
 

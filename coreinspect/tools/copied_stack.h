@@ -1,8 +1,8 @@
 // CopiedStackWalker: the mixed stack of a past moment: from a copy of registers and stack; everything else is read from
 // the running target.
 //
-// Only the copy is used as stack, so that a thread that went on cannot mislead the walk. A stack that is longer than
-// the copy ends with the copy. Ownership: borrows the inspection, whose memory shows the copy until the next walk.
+// Only the copy is used as stack, so that a thread that has continued cannot mislead the walk. A stack that is longer
+// than the copy ends with the copy. Ownership: borrows the inspection, whose memory shows the copy until the next walk.
 // Threads: one at a time.
 #pragma once
 

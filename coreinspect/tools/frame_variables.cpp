@@ -23,7 +23,7 @@ struct Variable {
   std::string name, type;  // `type`: a descriptor, in modified UTF-8
 };
 
-// A char stands in quotes.
+// A char is in quotes.
 std::string quoted(std::string value, char type) { return type == 'C' ? "'" + value + "'" : value; }
 
 // "I" as "int", "[Ljava/lang/String;" as "java.lang.String[]".

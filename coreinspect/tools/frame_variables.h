@@ -18,7 +18,7 @@
 namespace jtrace::coreinspect {
 
 struct FrameVariable {
-  std::string name;                  // of an element "[3]"; "slot 3" where the class does not tell
+  std::string name;                  // of an element "[3]"; "slot 3" where the class has no name
   std::string type;                  // as Java writes it
   std::string value;                 // numbers; strings in quotes; other objects as class@address; null
   std::string missing;               // why there is no value; "" if there is one

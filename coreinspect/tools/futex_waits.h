@@ -24,7 +24,7 @@ std::vector<FutexWait> read_futex_waits(const target::Target& target);
 // How often a thread has left a processor: voluntary_ctxt_switches and nonvoluntary_ctxt_switches of its status file
 // (proc_pid_status(5)).
 std::uint64_t count_of_switches(std::string_view status);
-// The first of them alone: how often it has waited for something. Nothing if the kernel does not tell.
+// The first of them alone: how often it has waited for something. Nothing if the kernel does not report it.
 std::optional<std::uint64_t> count_of_waits(std::string_view status);
 
 // A mutex of glibc that a thread waits for: pthread_mutex_t of x86-64 and aarch64 (struct_mutex.h): the word, a count,
@@ -34,7 +34,7 @@ struct NativeMutex {
   pid_t owner = 0;  // in the innermost pid namespace of the process
   bool operator==(const NativeMutex&) const = default;
 };
-// Nothing if the word is no such mutex, or nobody has it. `tids`: the threads of the process.
+// Nothing if the word is not such a mutex, or the mutex is free. `tids`: the threads of the process.
 std::optional<NativeMutex> native_mutex_of(const target::MemoryReader& memory, const target::FutexCall& call,
                                            const std::vector<pid_t>& tids);
 

@@ -65,7 +65,7 @@ class GraphValues {
   GraphObjects objects_;
   JavaContents contents_;
   SecretMask mask_;
-  const bool redacted_;  // the dump: what it has no more is shown as kRedacted
+  const bool redacted_;  // the dump: contents that were removed are shown as kRedacted
   const KeptFields kept_;
 };
 

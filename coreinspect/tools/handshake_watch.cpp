@@ -12,7 +12,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::chrono::milliseconds kLasting{400};  // what is there so long is no passing handshake
+constexpr std::chrono::milliseconds kLasting{400};  // what is there so long is not a passing handshake
 constexpr std::chrono::milliseconds kBetween{25};
 
 // What a thread does that may be in os::naked_short_sleep.
@@ -25,7 +25,7 @@ Sleeper sleeper_of(const target::Process& process, pid_t tid) {
   if (!text) return {};
   if (text->starts_with("running")) return {.sp = {}, .runs = true};
   const auto number = parse_decimal<long>(std::string_view(*text).substr(0, text->find(' ')));
-  // A sleep that a ptrace stop has interrupted goes on as restart_syscall.
+  // A sleep that a ptrace stop has interrupted continues as restart_syscall.
   if (number != SYS_clock_nanosleep && number != SYS_nanosleep && number != SYS_restart_syscall) return {};
   const auto registers = target::parse_syscall(*text);
   return {.sp = registers ? std::optional(registers->sp()) : std::nullopt};

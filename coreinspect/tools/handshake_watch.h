@@ -29,7 +29,7 @@ class HandshakeWatch {
   HandshakeWatch(const Inspection& inspection, const VmSymbols& symbols, const KernelThreads& kernel,
                  const Result<VmOperations>& operations);
 
-  // An error if this JVM does not tell.
+  // An error if this JVM does not record them.
   const Result<Handshakes>& handshakes() const { return handshakes_; }
   // Those that were there at every look.
   std::vector<WatchedHandshake> run() const;

@@ -67,7 +67,7 @@ class ReferrerSearch {
     std::memcpy(&raw, at, sizeof raw);
     return raw != 0 && access_->place_of(objects.from_root(raw)) == wanted_;
   }
-  // Which words of a mirror are references depends on the class it stands for: looked up for the few that match.
+  // Which words of a mirror are references depends on the class that it represents: looked up for the few that match.
   void search_words(const HeapObject& object) {
     for (std::size_t at = 8; at + step() <= object.available; at += step())
       if (refers(object.bytes + at)) add({object.address, object.klass, static_cast<std::uint32_t>(at), 0});

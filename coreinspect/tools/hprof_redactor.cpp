@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kPiece = 1u << 20;
 constexpr int kMaxSuperclasses = 1000;
 constexpr std::uint8_t kReference = 2;
-// Of a segment that is written in parts. A single record may be longer, up to the 2^32 bytes that a length can say.
+// Of a segment that is written in parts. A single record may be longer, up to the 2^32 bytes of the length field.
 constexpr std::uint64_t kMostOfSegment = 1u << 30;
 constexpr char kBlank = '*';
 // Records without names and contents (hprof_b_spec.h): UNLOAD_CLASS, ALLOC_SITES, HEAP_SUMMARY, START_THREAD,
@@ -119,7 +119,7 @@ class Redactor {
   }
 
   void write_record(const HprofRecord& record) {
-    if (file_.is_cut(record)) return;  // said by HprofFile::missing()
+    if (file_.is_cut(record)) return;  // reported by HprofFile::missing()
     switch (static_cast<HprofTag>(record.tag)) {
       case HprofTag::kUtf8: return write_text(record);
       case HprofTag::kLoadClass:
@@ -148,7 +148,7 @@ class Redactor {
     if (options_.stays) return write_parts(record, segment);
     const bool whole = segment.end == record.end && !file_.is_cut(record);
     copy(record.place, record.place + 5);
-    // One that is longer than its length can say stays so.
+    // One that is too long for its length field stays so.
     if (whole) copy(record.place + 5, record.body);
     else number(segment.end - segment.start, 4);
     for (std::uint64_t place = segment.start; place < segment.end;) {
@@ -164,7 +164,7 @@ class Redactor {
         kind == HprofSub::kInstanceDump || kind == HprofSub::kObjectArrayDump || kind == HprofSub::kPrimitiveArrayDump;
     return is_object && !options_.stays(file_.id(place + 1));
   }
-  // What stays of a segment, as segments of which each has a length that can be said.
+  // What stays of a segment, as segments whose lengths fit into a record's length field.
   void write_parts(const HprofRecord& record, const HprofFile::Segment& segment) {
     std::uint64_t first = segment.start, size = 0, place = first;
     const auto write_part = [&] {

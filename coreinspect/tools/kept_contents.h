@@ -11,7 +11,7 @@
 
 namespace jtrace::coreinspect {
 
-// Their ids. kNotFound if one of the patterns is no field of the dump.
+// Their ids. kNotFound if one of the patterns is not a field of the dump.
 Result<std::unordered_set<std::uint64_t>> find_kept_arrays(const HprofFile& file, const KeptFields& kept);
 
 }  // namespace jtrace::coreinspect

@@ -1,11 +1,11 @@
 // What threads wait for, and who owns it: monitors, java.util.concurrent synchronizers, classes that are being
 // initialized.
 //
-// Covers the threads of a snapshot, platform and virtual. The owner is left out if this JVM's locking does not tell it
-// (the owners of fast locks are looked up in the lock stacks, by stack address, and in the frames). What an unmounted
-// virtual thread waits for in Object.wait is known only if its frames lock a single object. Of a live target, what
-// platform threads wait for and who owns it is of the moment of the stop; of unmounted virtual threads it is read after
-// it. Borrows inspection and snapshot. Threads: one at a time.
+// Covers the threads of a snapshot, platform and virtual. The owner is left out if this JVM's locking does not record
+// it (the owners of fast locks are looked up in the lock stacks, by stack address, and in the frames). What an
+// unmounted virtual thread waits for in Object.wait is known only if its frames lock a single object. Of a live target,
+// what platform threads wait for and who owns it is of the moment of the stop; of unmounted virtual threads it is read
+// after it. Borrows inspection and snapshot. Threads: one at a time.
 #pragma once
 
 #include <map>

@@ -14,7 +14,7 @@ const MutexRow* same_row(const MutexReport& report, const MutexRow& row) {
   return nullptr;
 }
 
-// The parties of LockFacts, and which of them stands on which native thread.
+// The parties of LockFacts, and the native thread of each.
 class Parties {
  public:
   Parties(const LockFacts& locks, const ThreadSnapshot& snapshot) {

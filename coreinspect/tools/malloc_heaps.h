@@ -2,7 +2,7 @@
 // same from glibc 2.3 to 2.42), without symbols.
 //
 // An arena's heap is aligned to 64 MiB and begins with its heap_info. A block of the mmap threshold or more has a
-// mapping of its own, whose chunk says so. Only pages that are in memory are read. Threads: one at a time.
+// mapping of its own, which its chunk records. Only pages that are in memory are read. Threads: one at a time.
 #pragma once
 
 #include <cstdint>

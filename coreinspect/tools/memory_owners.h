@@ -1,4 +1,4 @@
-// Which addresses of a JVM belong to which part of its memory, as far as the JVM's own tables and its threads tell.
+// Which addresses of a JVM belong to which part of its memory, as far as the JVM's own tables and its threads show it.
 //
 // Each function adds ranges to the map, and a line to `missing` for what it could not find. Borrows the inspection.
 // Threads: one at a time. What is read was in use before: no page appears in the target.
@@ -34,7 +34,7 @@ void find_stacks(Inspection& inspection, const PagesOfMappings& mappings, PartMa
                  std::vector<std::string>& missing);
 void find_card_table(Inspection& inspection, PartMap& parts);
 // Ranges that the JVM has mapped for itself (mark bitmaps, offset tables, task queues): they are in no table, but what
-// begins such a range, or a range's two ends or its start and size, stands in the JVM's own data. Asked last, of what
+// begins such a range, or a range's two ends or its start and size, is in the JVM's own data. Asked last, of what
 // no other part has. `pages`: null for a core.
 void find_own_ranges(Inspection& inspection, const PagesOfMappings& mappings, const target::Pagemap* pages,
                      PartMap& parts);

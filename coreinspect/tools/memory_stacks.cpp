@@ -37,7 +37,7 @@ class Stacks {
     if (unreadable > 0) missing.push_back("the bounds of " + counted(unreadable, "stack") + " could not be read");
   }
 
-  // A thread that runs at this moment does not tell: its guard page does.
+  // Not known of a thread that runs at this moment: its guard page shows it.
   void add_at(Address sp) {
     const auto index = index_of(sp);
     if (!index || parts_.has(sp)) return;

@@ -1,8 +1,8 @@
-// MutexReport: the locks below Java that somebody has or waits for: those of the VM, and mutexes of native code; and
+// MutexReport: the locks below Java that a thread has or waits for: those of the VM, and mutexes of native code; and
 // the circles in which threads wait for each other through them.
 //
 // Of a live target everything is read twice, without a stop; a thread waits for a lock, or a thread has it, only if
-// both looks say so. Threads: one at a time.
+// both looks show it. Threads: one at a time.
 #pragma once
 
 #include <optional>

@@ -5,7 +5,7 @@
 // A walk over the heap finds them: in a core in place; in a live JVM while it runs, before its threads are captured.
 // The owners are read again after the capture, so what is shown was true at both moments; what a thread waits for is
 // added. A small core (core_copy.h) has no heap to walk, but a note with what the walk found. The walk ends when its
-// time is over; why() tells what may be missing. Threads: one at a time.
+// time is over; why() has what may be missing. Threads: one at a time.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace jtrace::coreinspect {
 // if some may be missing.
 constexpr std::uint32_t kLocksNote = 2;
 std::string locks_note(const KnownLocks& locks);
-// Nothing if the target is no core with such a note.
+// Nothing if the target is not a core with such a note.
 std::optional<KnownLocks> noted_locks(const target::Target& target);
 
 struct OwnedLock {

@@ -48,7 +48,7 @@ std::string frame_name(const Frame& frame);
 // Of a Java frame: "Thread.java:840", "Native Method", "Unknown Source".
 std::string frame_source(const Frame& frame);
 
-// Its name, as it stands at the root of its stacks.
+// Its name, as at the root of its stacks.
 std::string thread_label(const ThreadReport& report);
 
 // The threads that run or wait for a processor at this moment, as the kernel has them (proc(5): state R).

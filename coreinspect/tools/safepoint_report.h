@@ -29,8 +29,8 @@ struct LateThread {
 // A handshake that was there at every look, for 0.4 s or longer.
 struct LateHandshake {
   std::uint64_t number = 0;  // two reports with the same number and requester are of the same handshake
-  std::string name;          // of what the thread is to run: "GetStackTrace"; "" if it cannot be told
-  std::string requester;     // name of the thread that waits; "" if it cannot be told
+  std::string name;          // of what the thread is to run: "GetStackTrace"; "" if it is not known
+  std::string requester;     // name of the thread that waits; "" if it is not known
   bool all = false;          // each thread is to run it, not a single one
   double since = 0;          // seconds for which it was seen: the VM does not note when it began
   std::vector<LateThread> late;
@@ -46,13 +46,13 @@ struct SafepointReport {
   bool at_least = false;                // it was there at the first look: it may be older
   std::string since_found_by;
   std::optional<VmOperation> operation;
-  std::string operation_name;  // "" if it cannot be told
+  std::string operation_name;  // "" if it is not known
   std::string operation_found_by;
-  std::string requester;           // name of the thread; "" if it cannot be told, or there is no operation
+  std::string requester;           // name of the thread; "" if it is not known, or there is no operation
   std::optional<int> waiting;      // threads that the VM waits for, by its own count
   std::optional<GcLocker> locker;  // at the end of the looks
   std::vector<LateThread> late;
-  bool handshakes_known = false;  // this JVM tells them (JDK 16 and later, with symbols)
+  bool handshakes_known = false;  // this JVM records them (JDK 16 and later, with symbols)
   std::vector<LateHandshake> handshakes;
   std::chrono::nanoseconds pause{};  // of the late threads, for their frames
   std::vector<std::string> missing;

@@ -8,7 +8,7 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::chrono::milliseconds kLasting{400};   // what is there so long is no passing safepoint
+constexpr std::chrono::milliseconds kLasting{400};   // what is there so long is not a passing safepoint
 constexpr std::chrono::milliseconds kLongest{2000};  // for all looks
 constexpr std::chrono::milliseconds kBetween{25};
 constexpr int kTries = 4;  // a list of threads that is just replaced may be unreadable

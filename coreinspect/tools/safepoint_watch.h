@@ -27,7 +27,7 @@ class SafepointWatch {
  public:
   explicit SafepointWatch(const Inspection& inspection);
 
-  // Each an error where this JVM does not tell: the other one is watched all the same.
+  // Each an error where this JVM does not record it: the other one is watched all the same.
   const Result<SafepointReader>& safepoints() const { return safepoints_; }
   const Result<VmOperations>& operations() const { return operations_; }
   const KernelThreads& kernel_threads() const { return kernel_; }

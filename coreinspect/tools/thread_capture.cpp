@@ -149,7 +149,7 @@ class Capture {
     copy_threads(tops);
     result_.threads.insert(result_.threads.end(), threads.begin(), threads.end());
   }
-  // The content of its stack counts only if the thread has not gone on in the meantime.
+  // The content of its stack counts only if the thread has not continued in the meantime.
   void take_held(const target::HeldThread& thread) {
     HeldCapture held{.thread = thread, .at = target::registers_if_blocked(process_, thread.tid)};
     if (held.at) {

@@ -32,7 +32,7 @@ struct ThreadCapture {
   std::size_t batches = 1;                       // more than one: not one instant
   std::vector<HeldCapture> held;
   std::optional<std::uint64_t> collections;  // begun before the first batch; nothing if one was running
-  // Of what the threads wait for, and of what the copied stacks may refer to except with ZGC, whose tables tell where
+  // Of what the threads wait for, and of what the copied stacks may refer to except with ZGC, whose tables show where
   // an object has gone; null if not asked for.
   std::shared_ptr<const HeadersAtStop> headers;
   std::set<Address> continuations;  // those whose frames in the heap were copied too

@@ -96,7 +96,7 @@ class ThreadSampler::Impl {
       }
     } else {
       threads = inspection_.target().core()->threads();
-      // A core that was not written by the kernel tells no times (gdb).
+      // A core that was not written by the kernel has no times (gdb).
       measured_ = std::any_of(threads.begin(), threads.end(), [](const auto& thread) { return thread.cpu_ns != 0; });
     }
     for (ThreadRegisters& thread : threads) registers_.emplace(thread.registers.sp(), thread);
@@ -179,7 +179,7 @@ class ThreadSampler::Impl {
     report.walk.stopped = "its tracer lets it run";
     snapshot_.threads.push_back(std::move(report));
   }
-  // The frames of a virtual thread that is mounted stand on its carrier, up to Continuation.enter. Which one the
+  // The frames of a virtual thread that is mounted are on its carrier, up to Continuation.enter. Which one the
   // carrier ran at the moment of the stop was copied with it.
   void take_mounted_frames(VirtualThread& thread) const {
     if (thread.carrier == 0 || !thread.walk.frames.empty()) return;
@@ -262,7 +262,7 @@ class ThreadSampler::Impl {
     for (const Address lock : unknown) snapshot_.lock_classes.erase(lock);
     snapshot_.moved = unknown.size();
   }
-  // Since the stop. ZGC's tables tell where an object is. Shenandoah's old copies stay until the end of the next cycle.
+  // Since the stop. ZGC's tables show where an object is. Shenandoah's old copies stay until the end of the next cycle.
   bool has_moved_objects() const {
     const std::string_view collector = inspection_.vm().collector();
     if (collector == "Z") return false;
@@ -287,12 +287,12 @@ class ThreadSampler::Impl {
   const SnapshotOptions options_;
   const target::Process* process_;
   Result<const CodeCache*> code_;                 // read before the stop, which shall not wait for it
-  std::map<Address, ThreadRegisters> registers_;  // of threads not yet told, by sp
+  std::map<Address, ThreadRegisters> registers_;  // of threads not yet reported, by sp
   std::optional<JavaWalker> java_;
   std::optional<NativeNames> names_;
   std::optional<NativeUnwinder> native_;
   std::optional<MixedWalker> mixed_;
-  std::map<pid_t, target::HeldThread> held_;  // those not yet told, by tid
+  std::map<pid_t, target::HeldThread> held_;  // those not yet reported, by tid
   std::shared_ptr<const HeadersAtStop> headers_;
   std::optional<std::uint64_t> collections_;        // before the stop; nothing if one was running
   std::optional<std::set<Address>> continuations_;  // ThreadCapture::continuations
@@ -309,7 +309,7 @@ ThreadSampler::~ThreadSampler() = default;
 
 Result<ThreadSnapshot> ThreadSampler::take(std::span<const pid_t> tids) { return impl_->take(tids); }
 
-// Concurrent collectors move objects between their pauses: nothing tells that they did not.
+// Concurrent collectors move objects between their pauses: nothing shows that they did not.
 bool objects_may_have_moved(const Inspection& inspection, const ThreadSnapshot& snapshot) {
   if (!inspection.target().process()) return false;
   const std::string_view collector = inspection.vm().collector();

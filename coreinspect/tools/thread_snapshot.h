@@ -25,7 +25,7 @@ struct ThreadReport {
   pid_t native_id = 0;                  // in its innermost pid namespace, if known
   pid_t tid = 0;                        // of a live target: as this process sees it, if known
   std::optional<std::uint64_t> cpu_ns;  // nothing if it was not measured
-  // Ready to run, without a processor (proc_pid_schedstat); nothing of a core, or if the kernel does not tell.
+  // Ready to run, without a processor (proc_pid_schedstat); nothing of a core, or if the kernel does not report it.
   std::optional<std::uint64_t> queued_ns;
   std::uint64_t measured_ns = 0;  // when the two were read (CLOCK_MONOTONIC)
   // How often it has waited for something, each stop of a tracer included (count_of_waits).

@@ -1,4 +1,4 @@
-// The view `mutexes`: the locks below Java that somebody has or waits for.
+// The view `mutexes`: the locks below Java that a thread has or waits for.
 #include "coreinspect/tools/mutex_report.h"
 #include "coreinspect/tools/views.h"
 

@@ -260,7 +260,7 @@ void show_groups(const ThreadSnapshot& snapshot, bool as_json, Shown shown, cons
   else result.out += groups.text();
 }
 
-// Reads the variables of all frames, and tells whether the objects were still where the frames say.
+// Reads the variables of all frames. Returns whether the objects were still where the frames say.
 void add_variables(const Inspection& inspection, const ThreadSnapshot& snapshot, FrameVariables& variables) {
   for (const ThreadReport& each : snapshot.threads) variables.add(each.walk, snapshot.headers.get());
   for (const VirtualThread& each : snapshot.virtual_threads)

@@ -73,7 +73,7 @@ void add_crash(const Inspection& inspection, Facts& facts) {
   }
   if (core->threads().empty()) return;
   const target::ThreadRegisters& first = core->threads().front();
-  // The keys of the JSON are the same: `signal` tells whether it crashed.
+  // The keys of the JSON are the same: `signal` shows whether it crashed.
   facts.add("crashedThread",
             died_by_signal(*core) ? "crashed thread (native id)" : "first thread of the core (native id)", first.tid);
   facts.add("pc", "its pc", hex(first.registers.pc()));

@@ -31,7 +31,7 @@ std::uint64_t cut(std::uint64_t word, char type) {
 
 constexpr int kMaxSupers = 1000;
 
-// Whether a value of that type may stand at a place of that kind: what does not fit is not what it is taken for.
+// Whether a place of that kind can hold a value of that type. If not, the debug information was misread.
 bool fits(const ScopeValue& value, char type) {
   using Kind = ScopeValue::Kind;
   using Type = ScopeValue::Type;
@@ -91,7 +91,7 @@ Result<Address> FrameLocals::locals_of(const Frame& frame) const {
 
 Result<LocalValue> FrameLocals::interpreted(const Frame& frame, std::uint32_t slot, char type) const {
   JTRACE_ASSIGN_OR_RETURN(const Address locals, locals_of(frame));
-  // A long or double stands in the second of its slots, which is at the lower address (Interpreter::local_offset_at).
+  // A long or double is in the second of its slots, which is at the lower address (Interpreter::local_offset_at).
   const Address at = locals - Address{is_wide(type) ? slot + 1 : slot} * kWord;
   const auto word = vm_.memory().read<std::uint64_t>(at);
   if (!word) return fail(unavailable("memory is missing"));
@@ -136,7 +136,7 @@ Result<std::uint64_t> FrameLocals::word_of(const Frame& frame, const ScopeValue&
     if (!saved) return fail(unavailable("in a register that is not known here"));
     at = frame.scope.registers - *saved;
   }
-  // What is shorter than a word may stand at the end of readable memory.
+  // What is shorter than a word may be at the end of readable memory.
   const bool half = value.type == ScopeValue::Type::kNormal || value.type == ScopeValue::Type::kNarrowOop;
   std::uint64_t word = 0;
   const auto room = std::as_writable_bytes(std::span(&word, 1)).first(half ? 4 : 8);

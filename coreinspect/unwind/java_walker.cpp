@@ -180,7 +180,7 @@ Result<> JavaWalker::step_interpreter(const StackRange& stack, Position& at, Seg
   return {};
 }
 
-// Java was called from the VM: the frames below it, if any, stand in the anchor that the call wrapper saved.
+// Java was called from the VM: the frames below it, if any, are in the anchor that the call wrapper saved.
 Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
   segment.frames.push_back({.kind = FrameKind::kEntry, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = "call_stub"});
   const auto words =

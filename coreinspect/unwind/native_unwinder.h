@@ -39,13 +39,13 @@ struct NativeWalk {
   target::Registers at_next;  // as far as call frame information gives them
   std::string why;            // of kLost
   bool beyond = false;        // of kLost: the next frame is beyond `limit`
-  // False: next.sp and at_next's are not more than a lower limit. Frame records do not tell the size of a frame.
+  // False: next.sp and at_next's are not more than a lower limit. Frame records do not have the size of a frame.
   bool sp_known = true;
 };
 
 class NativeUnwinder {
  public:
-  // `generated` tells whether a pc is in generated code, which has no call frame information.
+  // `generated` returns whether a pc is in generated code, which has no call frame information.
   using IsGenerated = std::function<bool(target::Address)>;
   NativeUnwinder(const target::Target& target, const target::MemoryReader& memory, IsGenerated generated);
   ~NativeUnwinder();

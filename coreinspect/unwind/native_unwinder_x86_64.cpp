@@ -13,7 +13,7 @@ extern "C" int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t space, unw_wo
                                                   unw_proc_info_t* info, int need_unwind_info, void* argument);
 
 // Referred to by libunwind-x86_64.a in the local half of the library, which a static program cannot have beside the
-// compiler's unwinder: resuming in a frame, which nobody asks of a remote cursor.
+// compiler's unwinder: resuming in a frame, which is never done with a remote cursor.
 extern "C" __attribute__((weak)) int _Ux86_64_setcontext(const void*) { return -UNW_EINVAL; }
 
 namespace jtrace::coreinspect {

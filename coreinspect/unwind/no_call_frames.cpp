@@ -1,5 +1,5 @@
 // In place of native_unwinder_x86_64.cpp where there is no libunwind for that machine (cmake/Dependencies.cmake): its
-// native frames cannot be told then, and the walk says so. Java frames need none of it.
+// native frames are not known then, and the walk reports that. Java frames do not need it.
 #include "coreinspect/unwind/native_unwinder.h"
 
 namespace jtrace::coreinspect {

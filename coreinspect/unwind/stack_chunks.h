@@ -29,7 +29,7 @@ Result<Address> first_chunk(const ObjectModel& objects, Address continuation);
 // The continuation of a ContinuationEntry at this address; nothing if there is no such entry.
 std::optional<Address> continuation_of_entry(const ObjectModel& objects, Address entry);
 
-// Adds the frames of all chunks. What cannot be read is said in walk.stopped.
+// Adds the frames of all chunks. What cannot be read is recorded in walk.stopped.
 void walk_chunks(const ObjectModel& objects, const JavaWalker& walker, Address continuation, Walk& walk);
 
 // Puts the frames of the chunks where the walk has the place of them (kFramesInChunks). `vm_state`:

@@ -23,7 +23,7 @@ class TopFrame {
     Address pc = 0, sp = 0, fp = 0, link = 0, sender_sp = 0;  // as target::Registers has them
     Address high = 0;                                         // end of the stack that is known
   };
-  enum class Wanted { kFirst, kAll };  // the first is nearly always right, the others cost more
+  enum class Wanted { kFirst, kAll };  // the first is nearly always right, the others take longer
 
   TopFrame(const target::MemoryReader& memory, const target::Target& target, const CodeCache& code)
       : memory_(memory), target_(target), code_(code) {}

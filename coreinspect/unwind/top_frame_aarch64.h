@@ -25,7 +25,7 @@ struct FrameChange {
 };
 // Of a prologue, from the start of the code to the pc.
 FrameChange frame_made(std::span<const std::uint32_t> before);
-// Bytes by which sp rises from the pc to the ret if the pair is loaded already; nothing if the frame still stands.
+// Bytes by which sp rises from the pc to the ret if the pair is loaded already; nothing if the frame is still there.
 std::optional<std::uint64_t> frame_left(std::span<const std::uint32_t> after);
 // bl or blr
 bool is_call(std::uint32_t instruction);

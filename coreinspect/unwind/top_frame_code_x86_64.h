@@ -31,7 +31,7 @@ bool is_enter(std::span<const std::uint8_t> code);
 // Whether these bytes end in a call, so that what follows is a return address.
 bool ends_in_call(std::span<const std::uint8_t> before);
 // What is called by the call that these bytes end in, where they say it: a direct call, or one of r10 which was loaded
-// just before (C2's calls of stubs; vzeroupper may stand between). `pc`: the return address.
+// just before (C2's calls of stubs; vzeroupper may come between). `pc`: the return address.
 std::optional<std::uint64_t> target_of_call(std::span<const std::uint8_t> before, std::uint64_t pc);
 inline constexpr std::size_t kLongestCallSequence = 16;  // bytes of such a call
 

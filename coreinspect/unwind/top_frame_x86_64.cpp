@@ -80,7 +80,7 @@ class Candidates {
     const auto target = target_of_call(code_around(memory_, *pc - kLongestCallSequence, kLongestCallSequence), *pc);
     if (target && *target >= blob.code_begin && *target <= at_.pc) calls.push_back({*target, slot, saved});
   }
-  // Reading at a word that is not an address costs a failed system call.
+  // Reading at a word that is not an address is a failed system call.
   bool enough() const { return wanted_ == Wanted::kFirst && !callers_.empty(); }
   std::optional<Address> word(Address at) const {
     const auto value = memory_.read<Address>(at);

@@ -1,7 +1,7 @@
 // Virtual threads (JDK 21 and later) that the JDK itself tracks: those of Thread.startVirtualThread and builders, and
 // those of executors and flocks; none with -Djdk.trackAllThreads=false.
 //
-// They are found through jdk.internal.vm.ThreadContainers instead of a walk over the heap, so the cost depends on the
+// They are found through jdk.internal.vm.ThreadContainers instead of a walk over the heap, so the time depends on the
 // number of threads. The frames of a parked one are in stack chunks (jdk.internal.vm.StackChunk, stackChunkOop.hpp).
 // Threads: one at a time.
 #pragma once

@@ -47,7 +47,7 @@ struct JdkQuirks {
   // (vm_operations.hpp).
   int vm_operation_type_slot = -1;
 
-  // A thread that has arrived at a safepoint waits for the Safepoint_lock, and is said to be in the VM meanwhile
+  // A thread that has arrived at a safepoint waits for the Safepoint_lock, and its state is "in the VM" meanwhile
   // (SafepointSynchronize::block; before "Faster safepoints", JDK-8203469, JDK 13).
   bool arrived_thread_is_in_vm = false;
 

@@ -1,6 +1,6 @@
 // MachineRules: what depends on the machine and the JDK and is not in vmStructs: where frames of generated code have
 // their parts, how ZGC colours pointers.
-// Slots are words from fp, in an interpreter frame if nothing else is said. Constants.
+// Slots are words from fp, in an interpreter frame unless noted otherwise. Constants.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ struct VmFlag {
   int origin = 0;               // JVMFlagOrigin: 0 default, 1 command line, ...
   target::Address address = 0;  // of the variable
   std::string_view origin_name() const;
-  // Its value is a text that somebody chose, not a number or a boolean.
+  // Its value is free text, not a number or a boolean.
   bool is_text() const { return type == "ccstr" || type == "ccstrlist"; }
 };
 
