@@ -12,7 +12,7 @@ struct TerminalSize {
   std::size_t columns = 0;
 };
 
-// 0 for what is not known: `fd` is no terminal, or one that does not say (TIOCGWINSZ).
+// 0 for what is not known: `fd` is not a terminal, or one that does not say (TIOCGWINSZ).
 TerminalSize terminal_size(int fd);
 
 // The first `columns` characters of UTF-8, each counted as one column.

@@ -19,7 +19,7 @@ namespace {
 struct Ending {
   std::string_view ending, format;
 };
-// A longer ending stands before the shorter one that it ends in.
+// A longer ending comes before the shorter one that it ends in.
 constexpr Ending kEndings[] = {{".txt", "text"},      {".speedscope.json", "speedscope"},
                                {".json", "json"},     {".csv", "csv"},
                                {".sqlite", "sqlite"}, {".sqlite3", "sqlite"},

@@ -2,7 +2,7 @@
 // view_run.cpp.)
 //
 // Functions on values, any thread. Errors: those of trace/io/json_table.h; kUsage for a database on a terminal, and for
-// what is said at settle_output().
+// what settle_output() lists.
 #pragma once
 
 #include <memory>

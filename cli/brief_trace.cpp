@@ -23,7 +23,7 @@ namespace {
 
 namespace io = trace::io;
 
-// Excluded unless a filter is given: these classes are rarely of interest, and rewriting them would cost most.
+// Excluded unless a filter is given: these classes are rarely of interest, and rewriting them would take longest.
 constexpr const char* kNotAsked[] = {"java.* exclude", "javax.* exclude",   "jdk.* exclude",
                                      "sun.* exclude",  "com.sun.* exclude", "jtrace.* exclude"};
 
@@ -45,7 +45,7 @@ Result<session::TraceOptions> trace_options(const BriefTrace& arguments, const s
   return reader.finish();
 }
 
-// Of classes that are loaded later the trace does not say it.
+// Known of the classes that were loaded when the trace began; not of those that were loaded later.
 bool lacks_probes(const io::Statistics& statistics) {
   bool lacks = false;
   for (const io::ScopeStatistics& each : statistics.by_scope()) {

@@ -23,7 +23,7 @@ inline ExitStatus report(const Error& error) {
 
 // Parses the arguments, runs the chosen subcommand and returns the exit status of the process. Usage errors are one
 // line and status 2; without a subcommand `text_without` is printed, or the help (status 2). `hint_of`: what to type
-// instead of a word that is no command, as part of a line; "" if it has no advice.
+// instead of a word that is not a command, as part of a line; "" if it has no advice.
 int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv,
                 std::string (*text_without)(const CLI::App&) = nullptr,
                 std::string (*hint_of)(std::string_view word) = nullptr);

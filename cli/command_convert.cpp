@@ -38,7 +38,7 @@ io::FormatOptions format_options(const ConvertArguments& arguments, std::string 
   return options;
 }
 
-// An option that the output cannot follow would be believed.
+// Refuses options without an effect on this output, so that the user does not take them for applied.
 Result<> check_options(const ConvertArguments& arguments, const std::string& format, bool of_profile) {
   const auto refuse = [&](const char* option, const std::string& why) {
     return fail(ErrorCategory::kUsage, std::string(option) + " does not go together with " + format + ": " + why);

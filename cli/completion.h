@@ -12,7 +12,7 @@ namespace jtrace::cli {
 void add_completion_command(CLI::App& app, ExitStatus& status);
 
 // The candidates for the last of `words`, which are the words after the program's name: one a line, then a tab and a
-// short description. The line ":files" stands for names of files. If a JVM may come, the JVMs of this machine are
+// short description. The line ":files" means names of files. If a JVM may come, the JVMs of this machine are
 // candidates.
 std::string completions(const CLI::App& app, std::vector<std::string> words);
 

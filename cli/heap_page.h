@@ -1,4 +1,4 @@
-// The page of a heap: what the view `page` has to say, in the frame of trace/io. Pure function, any thread.
+// The page of a heap: the data of the view `page`, in the frame of trace/io. Pure function, any thread.
 #pragma once
 
 #include <string>

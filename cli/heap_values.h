@@ -1,6 +1,6 @@
 // The answers of views of the object graph as events of trace.dtd: a snapshot with a `value` for each row.
 //
-// The row's first member is the name (a class in internal form), its bytes the value; all others stand in
+// The row's first member is the name (a class in internal form), its bytes the value; all others are in
 // serializationFormat, as KEY=VALUE after the view's name. Pure functions, any thread.
 #pragma once
 

@@ -51,7 +51,7 @@ bool ProfileFiles::is_due() const { return rotation_.every != 0 && monotonic_ns(
 Result<> ProfileFiles::rotate(std::uint64_t lost) {
   JTRACE_RETURN_IF_ERROR(end(lost));
   if (rotation_.keep != 0) {
-    // A file has the time of its beginning: it is too old when its end is.
+    // The name has the time at which the file begins; the age counts from its end.
     const std::uint64_t age = rotation_.keep + rotation_.every, now = realtime_ns();
     for (const std::string& old : rotated_before(plan_.output, ending(), now > age ? now - age : 0)) {
       std::error_code failed;

@@ -9,7 +9,7 @@
 
 namespace jtrace::cli {
 
-// --format if it is given, otherwise by the file's name. Errors: kUsage if the name does not tell.
+// --format if it is given, otherwise by the file's name. Errors: kUsage if the name has none.
 Result<std::string> profile_format(const std::string& format, const std::string& output);
 struct ProfilePlan {
   std::string format, output;  // `output` "": stdout

@@ -1,5 +1,5 @@
 // BEFORE and AFTER of jtrace diff, IN of jtrace report: a trace, a profile of collapsed stacks or speedscope, or the
-// JSON of a class histogram, told apart by what the file begins with.
+// JSON of a class histogram, distinguished by what the file begins with.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ Result<std::string> read_unpacked(const std::string& path);
 
 // A profile, or nothing if the file is none. Not for "-".
 Result<std::optional<trace::io::StackProfile>> read_profile(const std::string& path);
-// The profile that is the only input; nothing if there are several, or it is no profile, or "-".
+// The profile that is the only input; nothing if there are several, or it is not a profile, or "-".
 Result<std::optional<trace::io::StackProfile>> read_only_profile(const std::vector<std::string>& inputs);
 // The samples of the only input if it is the document of jtrace profile -o x.xml, whose calls have no time; else
 // nothing.
 Result<std::optional<trace::io::StackProfile>> read_profile_document(const std::vector<std::string>& inputs);
 
-// Any of them. What a trace lacks (lacks_of()) stands in Recording::missing; faults are warned of.
+// Any of them. What a trace lacks (lacks_of()) is in Recording::missing; faults are warned of.
 Result<trace::io::Recording> read_recording(const std::string& path);
 
 }  // namespace jtrace::cli

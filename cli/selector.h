@@ -12,8 +12,8 @@
 
 namespace jtrace::cli {
 
-// What a command takes in the place of the word: where a file can stand too, a word that names nothing may be one that
-// is missing.
+// What a command takes in the place of the word: where a file can be named too, a word that names nothing may be one
+// that is missing.
 enum class Takes : std::uint8_t { kJvm, kJvmOrFile };
 
 // Errors: kUsage (several match: they are listed; an empty word), kNotFound.

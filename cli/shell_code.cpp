@@ -3,7 +3,7 @@
 namespace jtrace::cli {
 namespace {
 
-// The code for bash, zsh and fish; NAME stands for the program.
+// The code for bash, zsh and fish; NAME is replaced by the program's name.
 constexpr std::string_view kBash = R"(# Completion of NAME for bash: source <(NAME completion bash)
 _NAME() {
   local word rest

@@ -1,4 +1,4 @@
-// A static program's first exception costs 4 ms: GCC's start-up code for -static (crtbeginT.o) registers the whole
+// A static program's first exception takes 4 ms: GCC's start-up code for -static (crtbeginT.o) registers the whole
 // .eh_frame with the unwinder, which then sorts its 17,000 entries. Without that registration the unwinder uses the
 // sorted table of the linker (--eh-frame-hdr), as in every other program. The linker redirects the calls to this file
 // (--wrap, cli/CMakeLists.txt).

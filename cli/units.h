@@ -26,7 +26,7 @@ CLI::Validator is_size();
 
 CLI::Option* add_time(CLI::App& command, const std::string& names, std::function<void(std::chrono::nanoseconds)> take,
                       const std::string& help, TimeRange range = {});
-// `value` lives as long as `command`, and keeps what it has if the option is not given.
+// `value` lives as long as `command`, and is not changed if the option is not given.
 template <class Duration>
 CLI::Option* add_time(CLI::App& command, const std::string& names, Duration& value, const std::string& help,
                       TimeRange range = {}) {

@@ -25,7 +25,7 @@ pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 if(JTRACE_STATIC)
-  # As a target: the order of two archives that are only paths is nobody's to know.
+  # As a target: CMake does not order archives that are given as paths.
   add_library(jtrace_libelf STATIC IMPORTED)
   set_target_properties(jtrace_libelf PROPERTIES IMPORTED_LOCATION ${libelf_LINK_LIBRARIES}
     INTERFACE_LINK_LIBRARIES PkgConfig::zlib)

@@ -3,7 +3,7 @@
 //
 // Batches of one document form a stream and are numbered from 1. A stream consists of segments. `elements`, joined over
 // all batches, are the document's own elements, each once and in its order. `restated` repeats definitions (and at a
-// segment's begin the document's head) that elements of this batch refer to and that stand before its segment: whoever
+// segment's begin the document's head) that elements of this batch refer to and that come before its segment: whoever
 // begins at a segment reads restated and elements of each batch, and has every definition that is referred to.
 //
 // Bytes (little-endian): magic "JTB1", u16 version, u16 size of the header, u64 XXH64 of all that follows, the fields

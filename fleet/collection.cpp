@@ -131,7 +131,7 @@ Result<> Collection::take(std::string_view reply, std::string_view subject, std:
     hold(stream, std::move(item), now);
     return write_held(stream, now, kMaxHeldOfStream);
   }
-  if (header->batch > next) stream.document->begin_gap(header->batch);  // the sender says so
+  if (header->batch > next) stream.document->begin_gap(header->batch);  // the sender reports it
   JTRACE_RETURN_IF_ERROR(write(stream, std::move(item)));
   return write_held(stream, now, kMaxHeldOfStream);
 }

@@ -5,8 +5,8 @@
 //
 // A stream belongs to a node: what another node sends under its name is a stream of its own.
 //
-// A batch that comes before its predecessor is held. When the predecessor is known to be lost (the sender says so), has
-// not come for `gap_after`, or too many are held, the gap is written, and named.
+// A batch that comes before its predecessor is held. When the predecessor is known to be lost (the sender reports it),
+// has not come for `gap_after`, or too many are held, the gap is written, and named.
 //
 // Memory: what is held (kMaxHeld bytes in all; what would exceed it is not acknowledged, so it comes again). One
 // thread.
@@ -88,7 +88,7 @@ class Collection {
   std::map<std::string, Stream, std::less<>> streams_;  // by the names of their states
   std::size_t held_bytes_ = 0;
   std::vector<std::string> replies_, notes_;
-  std::map<std::string, std::uint64_t> ahead_;  // of nodes: by how much it was said
+  std::map<std::string, std::uint64_t> ahead_;  // of nodes: by how much it was reported
   CollectionTotals totals_;
 };
 

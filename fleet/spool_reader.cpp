@@ -55,7 +55,7 @@ Result<> SpoolReader::poll() {
                                             [&](std::uint64_t batch, std::uint64_t at, std::string_view bytes) {
                                               add(number, batch, at, bytes);
                                             }));
-    // The writer has gone on to the next file: what is no record here is damage.
+    // The writer has begun the next file: what is not a record here is damage.
     struct stat info {};
     if (number != numbers.back() && !file.is_damaged && ::fstat(file.fd.get(), &info) == 0 &&
         static_cast<std::uint64_t>(info.st_size) > file.scanned) {

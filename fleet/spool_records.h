@@ -24,7 +24,7 @@ std::string spool_file_name(const std::string& folder, std::uint32_t number);
 std::uint64_t spool_size(const std::string& folder);
 
 // Reads the records of an open file from `offset` on: f(number, offset of the bytes, the bytes). Returns the offset
-// after the last whole one. What follows it is no whole record (yet).
+// after the last whole one. What follows it is not a whole record (yet).
 Result<std::uint64_t> scan_spool_file(
     int fd, const std::string& name, std::uint64_t offset,
     const std::function<void(std::uint64_t batch, std::uint64_t at, std::string_view bytes)>& f);

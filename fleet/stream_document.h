@@ -33,7 +33,7 @@ struct StreamState {
   bool is_incomplete() const { return gaps != 0 || gap_from != 0; }
 };
 std::string state_text(const StreamState& state);
-// kMalformed: it is no such text.
+// kMalformed: it is not such a text.
 Result<StreamState> read_state(std::string_view text, const std::string& path);
 
 class StreamDocument {
@@ -42,7 +42,7 @@ class StreamDocument {
   StreamDocument(std::string folder, std::string states, StreamState state)
       : folder_(std::move(folder)), states_(std::move(states)), state_(std::move(state)) {}
 
-  // After a restart: cuts the file back to what the state says. kRefused: the file is shorter, somebody changed it.
+  // After a restart: cuts the file back to what the state says. kRefused: the file is shorter, so it was changed.
   Result<> restore();
 
   // Appends the batch state().next. kMalformed: its elements are not what its header says; nothing was taken.

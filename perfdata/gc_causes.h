@@ -15,7 +15,7 @@ inline constexpr std::string_view kNoCause = "No GC";  // of sun.gc.cause betwee
 std::string_view collection_kind(const Snapshot& snapshot, int index);
 
 // The cause of a pause of that kind that is the last one in `snapshot`, "" if it is not known: sun.gc.lastCause if
-// nothing is going on, otherwise sun.gc.cause if it was that in the look before too (`cause_before`). A phase of G1's
+// nothing runs, otherwise sun.gc.cause if it was that in the look before too (`cause_before`). A phase of G1's
 // concurrent cycle has none: "No GC".
 std::string cause_of_last(const Snapshot& snapshot, std::string_view kind, std::string_view cause_before);
 

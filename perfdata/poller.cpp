@@ -61,7 +61,7 @@ Result<> Poller::loop(PollLoop& pace) {
       case PollLoop::Wake::kDone: return look_for_pauses_of_all();  // includes the pauses since the last look
     }
     if (std::all_of(jvms_.begin(), jvms_.end(), [](const Polled& jvm) { return jvm.ended; })) return {};
-    constexpr std::uint64_t kFlushInterval = 100'000'000;  // ns: somebody may follow the output
+    constexpr std::uint64_t kFlushInterval = 100'000'000;  // ns: another program may follow the output
     if (const std::uint64_t now = monotonic_ns(); now - last_flush_ >= kFlushInterval) {
       last_flush_ = now;
       JTRACE_RETURN_IF_ERROR(output_.flush());

@@ -19,7 +19,7 @@ class RegionWriter {
 
   RegionWriter& add_long(std::string_view name, std::int64_t value, Units units = Units::kNone,
                          Variability variability = Variability::kVariable, std::uint8_t flags = 0);
-  // `capacity` is the vector's length; 0 stands for the text's length and its NUL.
+  // `capacity` is the vector's length; 0 means the text's length and its NUL.
   RegionWriter& add_text(std::string_view name, std::string_view text, Variability variability = Variability::kConstant,
                          std::uint8_t flags = 0, std::size_t capacity = 0);
   // An entry as given; `value` is its data, byte for byte.

@@ -39,7 +39,7 @@ class Restorer final : public trace::EventSink {
     std::string name;
     std::string type;
     ValueFormat format;
-    std::string bytes;  // of the value: decimal digits, text, or what hex digits stood for
+    std::string bytes;  // of the value: decimal digits, text, or what hex digits encode
   };
   struct Jvm {
     std::int64_t pid = 0;

@@ -1,8 +1,8 @@
 // TickClock: when tick 0 of a JVM was, on CLOCK_MONOTONIC.
 //
-// HotSpot's ticks (os::elapsed_counter) are CLOCK_MONOTONIC minus a start that the JVM tells nobody. createVmBeginTime
-// says it to some milliseconds, and each tick value that appears between two reads narrows it down: it was not there at
-// the earlier read, and it was there at the later one. Threads: one at a time.
+// HotSpot's ticks (os::elapsed_counter) are CLOCK_MONOTONIC minus a start that the JVM does not publish.
+// createVmBeginTime has it to some milliseconds, and each tick value that appears between two reads narrows it down: it
+// was not there at the earlier read, and it was there at the later one. Threads: one at a time.
 #pragma once
 
 #include <algorithm>

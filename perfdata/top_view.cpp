@@ -116,7 +116,7 @@ void TopView::note_pauses(Line& line, const Snapshot& now) {
   if (is_first && line.tracker.seen() == 0 && line.tracker.missed() == 0 && last != kNoCause) line.cause = last;
 }
 
-// Pauses between two looks that only their number tells of may have been longer.
+// Pauses between two looks of which only the number is known may have been longer.
 std::string TopView::pauses_of(const Line& line) const {
   char numbers[200];
   const auto missed = static_cast<long long>(line.tracker.missed());

@@ -1,7 +1,7 @@
 // Snapshots as events of trace.dtd: each is a trace of its own (traceStart, a `value` for each counter, traceEnd), so
-// that its time stands in typed attributes and brackets the read; a series is a run of such traces of one agent, of
+// that its time is in typed attributes and brackets the read; a series is a run of such traces of one agent, of
 // which the first has every counter and the others what changed. Pauses of the collector, rebuilt from the counters,
-// stand in one more trace of the same agent.
+// are in one more trace of the same agent.
 //
 // node, processCreate and agentCreate come before: they are the caller's, who knows the process.
 // The sink is borrowed. Threads: one at a time. Errors: those of the sink.
@@ -87,7 +87,7 @@ class PauseWriter {
   std::uint64_t last_time_ = 0;
   std::uint64_t last_pause_end_ = 0;
   std::int64_t last_exit_ = INT64_MIN;  // ticks
-  std::uint64_t zero_ = 0;              // wall time of tick 0, as it was said last
+  std::uint64_t zero_ = 0;              // wall time of tick 0, as written last
 };
 
 // Sums over the spaces of all generations, in bytes: what gcFinish says of the heap.
@@ -97,7 +97,7 @@ struct HeapUse {
 };
 HeapUse heap_use(const Snapshot& snapshot);
 
-// Tick 0 on CLOCK_MONOTONIC as createVmBeginTime tells it: to some ms, less after the wall clock was set.
+// Tick 0 on CLOCK_MONOTONIC by createVmBeginTime: to some ms, less after the wall clock was set.
 TickClock first_tick_clock(const Snapshot& snapshot, const ClockAnchor& anchor);
 
 }  // namespace jtrace::perfdata

@@ -3,7 +3,7 @@
 //
 //   hsperf/2.0 unit=Ticks variability=Monotonic flags=0 length=0
 //
-// `unit` is the true unit of the number as it stands; `declared=` follows where HotSpot declares another, `enc=escaped`
+// `unit` is the true unit of the number as written; `declared=` follows where HotSpot declares another, `enc=escaped`
 // (\xNN for a byte, \\ for a backslash) or `enc=hex` where XML cannot carry the value as it is, `masked` where a secret
 // was taken out. Units and variability that HotSpot does not define are numbers. Pure functions, any thread.
 #pragma once
@@ -29,7 +29,7 @@ struct ValueFormat {
   bool masked = false;
 };
 
-// `quantity`: the true one, of which `unit` is said.
+// `quantity`: the true one, whose unit is written as `unit`.
 void append_value_format(std::string& out, const ValueFormat& format, Quantity quantity);
 // Nothing if the text is not such a format.
 std::optional<ValueFormat> parse_value_format(std::string_view text);

@@ -12,7 +12,7 @@ namespace jtrace::perfdata {
 
 class Watch {
  public:
-  // kUsage where a name is neither a derived one nor a counter of this JVM: the nearest is said.
+  // kUsage where a name is neither a derived one nor a counter of this JVM: the error names the nearest.
   static Result<Watch> of(Expression expression, const Snapshot& snapshot);
 
   // True if a name needs two snapshots (a share of time, a rate).

@@ -1,4 +1,4 @@
-// EventOwners: for which thread each event was opened, and which records are told twice: a thread that started when its
+// EventOwners: for which thread each event was opened, and which records come twice: a thread that started when its
 // parent had events already inherited those, and then got its own. Pure; one thread.
 #pragma once
 

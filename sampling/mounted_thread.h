@@ -3,7 +3,7 @@
 // The entry of a continuation (ContinuationEntry of continuationEntry.hpp) lies on the carrier's stack, in the frame of
 // Continuation.enterSpecial, so the copy has it as it was then. It leads to the continuation, and that to the virtual
 // thread, both in the heap of now: the answer is given only if the virtual thread refers to the same continuation, so
-// that an object that was moved meanwhile is no wrong answer but none. Pure apart from what it reads. One thread.
+// that an object that was moved meanwhile gives no answer, not a wrong one. Pure apart from what it reads. One thread.
 #pragma once
 
 #include <cstddef>

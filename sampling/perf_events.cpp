@@ -149,7 +149,7 @@ Result<UniqueFd> PerfEvents::open_event(Event kind, pid_t thread, int processor)
   event.clockid = CLOCK_MONOTONIC;
   event.disabled = 1;
   event.watermark = 1;
-  event.wakeup_watermark = static_cast<std::uint32_t>(kLeastRing / 2);  // nobody waits: the rings are looked at
+  event.wakeup_watermark = static_cast<std::uint32_t>(kLeastRing / 2);  // it wakes no thread: the rings are polled
   const bool of_thread = arrangement_ == Arrangement::kThreads;
   event.task = of_thread ? 1 : 0;
   event.inherit = of_thread ? 1 : 0;

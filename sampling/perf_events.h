@@ -4,7 +4,7 @@
 //
 // Two arrangements, of which open() takes the first that is allowed:
 //   processors  one event on each processor. It samples every process; samples of other processes are dropped here. No
-//               cost at context switches. Needs CAP_PERFMON, or perf_event_paranoid 0 or less. Not for switches: it
+//               longer context switches. Needs CAP_PERFMON, or perf_event_paranoid 0 or less. Not for switches: it
 //               would copy the stacks of every process.
 //   threads     an event for each thread on each processor, inherited by the threads that it starts. For the user's own
 //               processes; without time in the kernel if perf_event_paranoid is 2 or more.

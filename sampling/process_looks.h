@@ -28,9 +28,9 @@ class ProcessLooks {
     looks_[pid].done = true;
     looks_[pid].seen = true;
   }
-  // Its failure has been told.
+  // Its failure has been reported.
   void told(pid_t pid) { looks_[pid].told = true; }
-  // Whether this was the last look, so that its failure is final, and it has not been told.
+  // Whether this was the last look, so that its failure is final, and it has not been reported.
   bool is_to_be_told(pid_t pid) const {
     const auto look = looks_.find(pid);
     return look != looks_.end() && look->second.count >= kMost && !look->second.told;

@@ -23,7 +23,7 @@ class ProfileCounts {
   // What the stacks have before their frames, and what their weights are.
   struct Shape {
     bool processes = false;  // the process, before the thread
-    bool waits = false;      // waits, or waits and CPU time: what a thread waits for stands after the thread
+    bool waits = false;      // waits, or waits and CPU time: what a thread waits for comes after the thread
     bool cpu = true;
   };
   enum class Kind : std::uint8_t { kThread, kJava, kNative, kKernel };  // of a name; generated code is kJava

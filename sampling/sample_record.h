@@ -17,7 +17,7 @@ struct SampleRecord {
   std::uint32_t pid = 0, tid = 0;
   std::uint64_t time = 0;             // CLOCK_MONOTONIC, ns
   std::uint64_t period = 0;           // ns of the clock that ran until this sample
-  std::vector<std::uint64_t> kernel;  // innermost first; empty where it ran in user space, or may not be told
+  std::vector<std::uint64_t> kernel;  // innermost first; empty where it ran in user space, or must not be shown
   bool has_registers = false;         // not of a thread that is just ending
   target::Registers registers;        // in user space
   std::span<const std::byte> stack;   // from registers.sp() on, as far as it was copied
@@ -30,7 +30,7 @@ struct SwitchRecord {
   std::uint32_t pid = 0, tid = 0;
   std::uint64_t time = 0;  // CLOCK_MONOTONIC, ns
   bool out = false;
-  bool preempted = false;  // out, but it could have gone on
+  bool preempted = false;  // out, but it could have run
 };
 
 // False for a record that does not have the fields that were asked for.

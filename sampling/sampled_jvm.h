@@ -26,8 +26,8 @@ class SampledJvm {
   // Forgets what was read of the target: before the samples of a round.
   void refresh() { walker_->refresh(); }
 
-  // A virtual thread has its own name and id, and the frames up to its first. `kernel`: null if the kernel's part may
-  // not be told.
+  // A virtual thread has its own name and id, and the frames up to its first. `kernel`: null if the kernel's part must
+  // not be shown.
   coreinspect::ThreadReport report_of(const SampleRecord& sample, const KernelNames* kernel);
   // Samples of virtual threads that could not be named.
   std::uint64_t unnamed() const { return unnamed_; }

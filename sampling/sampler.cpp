@@ -84,7 +84,7 @@ class Sampler::Impl {
   void look_at_sleepers(SampledJvm& jvm, std::uint64_t begin) {
     const auto tids = jvm.process().threads();
     for (const pid_t tid : tids ? *tids : std::vector<pid_t>()) {
-      if (!events_->has_events(tid)) continue;  // nothing would tell when its wait ends
+      if (!events_->has_events(tid)) continue;  // nothing would report when its wait ends
       SampledJvm::Look look = jvm.look_at(tid);
       if (look.sleep == Sleep::kGone) continue;
       const std::uint64_t looked = monotonic_ns();

@@ -1,4 +1,4 @@
-// Whether a thread slept while its stack was read in memory, told from what the kernel says of it before and after.
+// Whether a thread slept while its stack was read in memory, by what the kernel reports of it before and after.
 // Pure.
 #pragma once
 

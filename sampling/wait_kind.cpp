@@ -62,7 +62,7 @@ constexpr Word kMethods[] = {
     {"java.lang.ProcessHandleImpl.waitFor", WaitKind::kChild},
 };
 
-// What is read for a page fault is read from a file too: these decide wherever they stand.
+// What is read for a page fault is read from a file too: these decide wherever they are.
 constexpr std::string_view kFaultWords[] = {"handle_mm_fault", "exc_page_fault", "do_page_fault"};
 
 // Parts of the names of the kernel's functions (Linux 4.x to 6.x), from the innermost frame on.
@@ -86,7 +86,7 @@ WaitKind find(const Word (&words)[N], std::string_view name, bool from_the_start
   return WaitKind::kNone;
 }
 
-// Of futexes only the VM knows what they stand for.
+// Of futexes only the VM knows what they are for.
 WaitKind of_kernel(const coreinspect::Walk& walk) {
   for (const Frame& frame : walk.frames) {
     if (frame.module != kKernelModule) break;

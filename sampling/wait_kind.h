@@ -1,5 +1,5 @@
-// What a thread waits for, told from its stack at the moment when it lost its processor: functions of the VM and of the
-// kernel, methods of the JDK. Pure.
+// What a thread waits for, derived from its stack at the moment when it lost its processor: functions of the VM and of
+// the kernel, methods of the JDK. Pure.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class WaitKind : std::uint8_t {
 };
 inline constexpr std::size_t kWaitKinds = static_cast<std::size_t>(WaitKind::kOther) + 1;
 
-// "[park]": as it stands in stacks, between the thread and its first frame.
+// "[park]": as in stacks, between the thread and its first frame.
 std::string_view to_string(WaitKind kind);
 // Of a thread that was not preempted.
 WaitKind wait_kind_of(const coreinspect::Walk& walk);

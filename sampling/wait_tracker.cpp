@@ -70,7 +70,7 @@ void WaitTracker::apply(Event& event, const TakeWait& take) {
   }
 }
 
-// It is off again, but was not told to be back. The sample that it has may be that of the wait before.
+// It is off again without a record that it was back. The sample that it has may be that of the wait before.
 void WaitTracker::lost_its_end(Thread& thread) {
   ++broken_;
   if (thread.sample && thread.sample->sample.time <= thread.since) thread.sample.reset();

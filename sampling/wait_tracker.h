@@ -1,8 +1,8 @@
-// WaitTracker: joins what the kernel tells of context switches into waits: the sample that is taken when a thread
+// WaitTracker: joins what the kernel reports of context switches into waits: the sample that is taken when a thread
 // leaves its processor (with its stack), the record that it left, and the record that it is back.
 //
 // The records come from several rings, each in order. advance() joins those up to a time below which no record can come
-// any more, in the order of their times. Threads are told apart by their id; ended() forgets one, because its id may
+// any more, in the order of their times. Threads are distinguished by their id; ended() forgets one, because its id may
 // soon be another thread's. Pure; one thread. Memory: the records since the last advance(), and one stack a thread.
 #pragma once
 
@@ -55,7 +55,7 @@ class WaitTracker {
 
   // Takes the waits that ended up to `until`.
   void advance(std::uint64_t until, const TakeWait& take);
-  // The rest, and the waits that have not ended, also of threads that were never told of: those are cut at `end`.
+  // The rest, and the waits that have not ended, also of threads without any record: those are cut at `end`.
   void finish(std::uint64_t end, const TakeWait& take);
 
   std::uint64_t brief() const { return brief_; }        // waits that were shorter than `least`

@@ -4,7 +4,7 @@
     check_docs.py BIN    BIN holds jtrace and hsperf
 
 Options are looked up in the programs' own tables: after `jtrace COMMAND` in that command's, elsewhere in those of all. A word that
-is an option of another program stands in OTHERS.
+is an option of another program is in OTHERS.
 """
 import pathlib
 import re
@@ -34,7 +34,7 @@ def options_of(folder):
 
 
 def code_of(text):
-    """The pieces of code of a page: blocks joined where a line goes on, and what stands between backticks."""
+    """The pieces of code of a page: blocks joined where a line continues, and what is between backticks."""
     blocks = re.findall(r"^(?: {4}|\t)(.*)$", text.replace("\\\n", " "), re.M)
     for fenced in re.findall(r"^```\w*\n(.*?)^```", text, re.S | re.M):
         blocks += fenced.replace("\\\n", " ").splitlines()

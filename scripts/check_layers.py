@@ -4,7 +4,7 @@
     check_layers.py [TREE]       check a tree (default: the one this script is in)
     check_layers.py --self-test  plant violations in a tree of its own and see each one found
 
-What depends on the instruction set stands in files *_x86_64.* and *_aarch64.*, or is listed in MACHINES with the reason.
+What depends on the instruction set is in files *_x86_64.* and *_aarch64.*, or is listed in MACHINES with the reason.
 Includes are written from the root of the tree, so an include names the folder it reaches into.
 """
 import re
@@ -12,7 +12,7 @@ import sys
 
 import planted
 
-# Folder -> folders it may include besides itself. The longest matching folder counts, on both sides: what stands here with
+# Folder -> folders it may include besides itself. The longest matching folder counts, on both sides: what is listed here with
 # a slash is a layer of its own. "trace" means the model alone.
 LAYERS = {
     "base": [],
@@ -64,7 +64,7 @@ FILES = {f"agent/{name}": "agent/entry" for name in (
     "agent_entry.cpp", "agent_session.cpp", "agent_session.h", "callbacks_gc.cpp", "callbacks_object.cpp",
     "callbacks_runtime.cpp", "control_thread.cpp", "control_thread.h", "handshake.cpp", "handshake.h", "startup.cpp",
     "startup.h")}
-# Layers of coreinspect that stand side by side and may include one another, and those that may not be reached from below.
+# Layers of coreinspect at one level that may include one another, and those that may not be reached from below.
 PEERS = {"coreinspect/oops", "coreinspect/memory", "coreinspect/code", "coreinspect/runtime"}
 TOP_OF_COREINSPECT = ["coreinspect/tools", "coreinspect/graph", "coreinspect/hprof", "coreinspect/unwind"]
 # Other people's headers -> where they may be included.

@@ -5,7 +5,7 @@
     check_tests.py --self-test  plant violations in a tree of its own and see each one found
 
 Names: the suite and the test in CamelCase, without underscores; an abbreviation is one word (Jvm, Xml).
-Rooms: tests/unit/FOLDER/NAME_test.cpp tests FOLDER: it includes a header of it, or a fixture that stands beside it.
+Rooms: tests/unit/FOLDER/NAME_test.cpp tests FOLDER: it includes a header of it, or a fixture beside it.
 """
 import pathlib
 import re

@@ -25,7 +25,7 @@ def self_test(check, planted, folders=()):
 
 
 def main(check, planted, good, folders=()):
-    """[TREE] or --self-test; `good` is said of a tree without faults. The exit status."""
+    """[TREE] or --self-test; `good` is printed for a tree without faults. The exit status."""
     arguments = sys.argv[1:]
     if arguments == ["--self-test"]:
         return self_test(check, planted, folders)

@@ -1,4 +1,4 @@
-// Broker: a connection to NATS servers, and what its library tells in callbacks only. It reconnects by itself, for
+// Broker: a connection to NATS servers, and what its library reports in callbacks only. It reconnects by itself, for
 // ever.
 //
 // Environment: JTRACE_NATS_USER, JTRACE_NATS_PASSWORD, JTRACE_NATS_TOKEN. No secret is taken from a command line, where

@@ -35,7 +35,7 @@ struct StreamOptions {
 // hold them). False: it is there already.
 Result<bool> create_stream(Broker& broker, const StreamOptions& options);
 
-// Until it is told to stop. kNotFound: there is no such stream. kRefused: another folder collects under this name.
+// Until it is asked to stop. kNotFound: there is no such stream. kRefused: another folder collects under this name.
 Result<> collect(Broker& broker, Collection& collection, const CollectOptions& options);
 
 }  // namespace jtrace::fleet

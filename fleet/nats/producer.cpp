@@ -23,7 +23,8 @@ constexpr useconds_t kRoomWait = 20'000;
 // Part of a stream's name: another way of making batches makes other batches.
 constexpr const char* kMaking = "jtrace.ship 1 ";
 
-// Standard input; `meanwhile` is called at least every kPoll ms. Ends early if `should_end` says so and nothing comes.
+// Standard input; `meanwhile` is called at least every kPoll ms. Ends early if `should_end` returns true and nothing
+// comes.
 class InputSource final : public io::ByteSource {
  public:
   InputSource(std::function<Result<>()> meanwhile, std::function<bool()> should_end)

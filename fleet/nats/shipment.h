@@ -1,6 +1,6 @@
 // Shipping: an input (a file, standard input) becomes batches in a spool, and a Sender publishes what is in the spool.
 // The two run in threads of their own: the network never holds up the input. A file waits for room in the spool;
-// of standard input, which has somebody who writes, what finds no room is lost, counted and named.
+// of standard input, whose writer must not be held up, what finds no room is lost, counted and named.
 //
 // Shipping the same file again gives the same stream and the same batches: what was sent is not sent twice, and what
 // comes twice is known to the collector by its number.
