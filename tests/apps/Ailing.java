@@ -431,7 +431,7 @@ public final class Ailing {
         }
     }
 
-    /** Threads that read what nobody writes. */
+    /** Threads that read what is never written. */
     static void readers(int count) throws Exception {
         final ServerSocket server = new ServerSocket(0, count, InetAddress.getLoopbackAddress());
         OPEN.add(server);

@@ -189,7 +189,7 @@ public final class MoreLeaks {
     static Link head;
     static ExecutorService executor;
 
-    /** Kept by the queue's references, which nobody takes out. */
+    /** Kept by the queue's references, which are not taken out. */
     static final class Watch extends PhantomReference<Object> {
         final Closed kept = new Closed();
 

@@ -8,7 +8,7 @@ A file is a list of cases, separated by empty lines; # starts a comment line. A 
                          jvm [FLAG...]    tests/apps/Idle.java with JVM flags, ready
                          stopped-jvm      the same, stopped by SIGSTOP
                          process          a process that is no JVM and would die of a signal
-                         zombie           a dead child that nobody has waited for
+                         zombie           a dead child that was not waited for
                          gone             a pid that was just in use and is free
   AS uid               run the command as this user (from root; else the case is skipped)
   RUN command line     words as in a shell, without one; {bin} {pid} {tmp} (a folder of the case's own) {source} are replaced

@@ -166,7 +166,7 @@ TEST(Rotate, KeepsWholeDocumentsOfTheSizeAskedFor) {
   EXPECT_EQ(documents, 4);  // three and the current one
 }
 
-// Nobody reads the pipe that is standard output: the trace continues until a signal, which still ends it.
+// The pipe that is standard output has no reader: the trace continues until a signal, which still ends it.
 TEST(StuckReader, DoesNotKeepASignalFromEndingTheTrace) {
   JTRACE_NEED_JDK(jdk);
   auto jvm = must(JvmProcess::start(*jdk, "Workload", attachable(*jdk)));

@@ -101,7 +101,8 @@ TEST_P(ExceptionsTest, EndWhereTheProgramEndsThem) {
        {kKnown, "left", ".fail", "fail", "$Dies.run", "", 7, 0}});
 }
 
-// The future's own handler is in the JDK, which the filter leaves out: the exception goes on as the cause of another.
+// The future's own handler is in the JDK, which the filter leaves out: the exception is thrown on as the cause of
+// another.
 TEST_P(ExceptionsTest, GoOnInAnotherThread) {
   TracedJvm jvm(GetParam(), "Throws", words());
   jvm.wait_rewritten();
@@ -152,7 +153,7 @@ TEST_P(ExceptionsTest, StandInStatsAndReportToo) {
   EXPECT_EQ(stats["data"][0]["exceptionsSwallowed"], 35);
 }
 
-// A ring that is too small for what is thrown: what is said is true, and what is not known is said.
+// A ring that is too small for what is thrown: what is reported is true, and what is not known is reported.
 TEST_P(ExceptionsTest, OfThreadsThatLostEventsAreNotCalledSwallowed) {
   TracedJvm jvm(GetParam(), "Throws",
                 {"--events", "exceptions,methods,threads", "--ring-memory", "1m", "--filter", "Throws*"});

@@ -249,7 +249,7 @@ void compare_used(const CollectorOf& of, const std::vector<Pause>& traced, const
 }
 
 void compare(const CollectorOf& of, const std::vector<Pause>& traced, std::vector<Pause> logged) {
-  if (logged.size() > traced.size()) logged.resize(traced.size());  // a concurrent cycle may go on after the trace
+  if (logged.size() > traced.size()) logged.resize(traced.size());  // a concurrent cycle may last longer than the trace
   // The log's line of the last pause may come a moment after its event.
   ASSERT_GE(logged.size() + 1, traced.size()) << both(traced, logged);
   // A pause of generational ZGC while both generations are collected.
@@ -348,7 +348,7 @@ TEST_P(EachCollectorsCauses, AreSeenByAPollToo) {
   }
 }
 
-// Without counters nothing is known, and nothing is said.
+// Without counters nothing is known, and nothing is reported.
 TEST_P(EachCollectorsCauses, AreNotKnownWithoutCounters) {
   const CollectorOf& of = GetParam();
   TracedJvm jvm(of.jdk, "Workload", {"--events", "gc"}, options_of(of, {"-XX:-UsePerfData"}));

@@ -46,7 +46,7 @@ class TheirEdges {
     for (std::uint32_t i = 0; i < graph.size(); ++i)
       if (is_root[i] != 0) roots_.push_back(i);
     mark();
-    // Garbage holds too, and it is nobody's.
+    // Garbage holds too, and no root holds it.
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
       if (marked_[i] != 0) continue;
       for (const auto* rows : {&rows_[i].strong, &rows_[i].weak})

@@ -209,7 +209,7 @@ class Kills {
     }
   }
 
-  // It runs, answers, has written nothing, and nobody holds it.
+  // It runs, answers, has written nothing, and is not held.
   bool check_jvm(bool killed) {
     if (!jvm_->alive()) {
       ADD_FAILURE() << "the JVM is dead: " << jvm_->crash_report();

@@ -77,7 +77,7 @@ TEST_P(Mutexes, OfNativeCodeThatCrossAreADeadlock) {
   EXPECT_EQ(dead["deadlocks"].size(), 1u) << dead;
 }
 
-// Somebody has the mutex of the operating system in a lock of the VM: from JDK 13 on a lock of the VM is made of one.
+// A thread has the mutex of the operating system in a lock of the VM: from JDK 13 on a lock of the VM is made of one.
 TEST_P(Mutexes, OfTheVmThatAreKeptAreNamedWithTheirWaiters) {
   if (GetParam().version < 13) GTEST_SKIP() << "before JDK 13 the VM's locks are not made of pthread mutexes";
   const auto jvm = start(with_diagnose_agent(GetParam(), "take"));

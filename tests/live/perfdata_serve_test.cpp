@@ -28,7 +28,7 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The answer's head and body; "" where nobody listens.
+// The answer's head and body; "" where no process listens.
 std::string http_get(std::uint16_t port, const std::string& path, const std::string& accept = "") {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};

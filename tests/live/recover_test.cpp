@@ -86,7 +86,7 @@ TEST_P(EachJdk, MakesADocumentOfTheRingMemoryAlone) {
   fs::remove(wreck.pool);
 }
 
-// The JVM lives on; the next trace names the 64 MiB, and jtrace doctor until somebody asks for their removal.
+// The JVM lives on; the next trace names the 64 MiB, and jtrace doctor until they are removed on request.
 TEST_P(EachJdk, ALaterTraceNamesWhatAKilledJtraceLeft) {
   TracedJvm jvm(GetParam(), "Workload");
   const std::string pool = pool_of(jvm.pid());

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-// Without safepoints that nobody asks for, and without polls in counted loops.
+// Without safepoints that no operation needs, and without polls in counted loops.
 std::vector<std::string> flags_of(const Jdk& jdk) {
   std::vector<std::string> flags{"-Xmx32m", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions",
                                  "-XX:GuaranteedSafepointInterval=0"};

@@ -1,4 +1,5 @@
-// jtrace profile against programs that know what they do: shares of CPU time, whole stacks, and that nobody is stopped.
+// jtrace profile against programs that know what they do: shares of CPU time, whole stacks, and that no thread is
+// stopped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +40,7 @@ std::map<std::string, std::size_t> read_stacks(const std::string& path) {
 
 class Sampling : public ::testing::TestWithParam<Jdk> {
  protected:
-  // `compiled`: what it does goes on in compiled code by then.
+  // `compiled`: what it does runs in compiled code by then.
   void start(bool compiled = false) {
     if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
     jvm_ = must(JvmProcess::start(

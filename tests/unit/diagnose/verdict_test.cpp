@@ -1,4 +1,4 @@
-// What is said of facts as a whole.
+// The verdict on facts as a whole.
 #include "diagnose/verdict.h"
 
 #include <gmock/gmock.h>

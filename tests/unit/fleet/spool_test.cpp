@@ -166,7 +166,7 @@ TEST(Spool, KnowsTheStreamAndItsEnd) {
   EXPECT_EQ(spool_folders(scratch.path()), std::vector<std::string>{scratch.file("s")});
 }
 
-// A writer that is killed at any moment leaves all that append() has taken, and the next one goes on.
+// A writer that is killed at any moment leaves all that append() has taken, and the next one continues.
 TEST(Spool, SurvivesKills) {
   ScratchDir scratch;
   const std::string folder = scratch.file("s"), told = scratch.file("told");

@@ -1,4 +1,4 @@
-// Processes that are stopped and go on, or are killed meanwhile.
+// Processes that are stopped and continue, or are killed meanwhile.
 #include "target/stop_threads.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The methods that rewritten code calls exist with their descriptors: a slip would be a NoSuchMethodError in somebody's
+// The methods that rewritten code calls exist with their descriptors: a slip would be a NoSuchMethodError in a user's
 // JVM.
 #include "agent/classfile/probe_methods.h"
 

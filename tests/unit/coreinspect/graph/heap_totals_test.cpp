@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// So many pairs, each with an array of its own; one more array that nobody refers to.
+// So many pairs, each with an array of its own; one more array without a reference to it.
 HeapTotals heap_of(std::size_t pairs, std::uint32_t bytes, TotalsBy by = TotalsBy::kClass) {
   HprofBuilder builder;
   builder.add_class(0x1000, "java/lang/Object", 0, {});

@@ -188,7 +188,7 @@ TEST(Leaks, AnEmptyHeapHasNone) {
   EXPECT_TRUE(report_of(heap.dump()).suspects.empty());
 }
 
-// Items that two roots hold: nobody retains them.
+// Items that two roots hold: no object retains them.
 TEST(Leaks, ManyAlikeThatNobodyKeepsAloneAreOneSuspect) {
   for (const std::size_t count : {kLimits.entries, kLimits.entries - 1}) {
     Heap heap(kFirst);

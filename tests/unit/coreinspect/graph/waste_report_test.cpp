@@ -130,7 +130,7 @@ TEST(Waste, AFieldThatIsOftenSetIsNoNullField) {
   EXPECT_EQ(only(small.waste(), "null fields").objects, 0u) << "too few objects";
 }
 
-// Nobody who wrote the class could leave out what it inherits.
+// The author of the class cannot leave out what it inherits.
 TEST(Waste, WhatTheJdkDeclaresIsNoNullField) {
   Heap heap;
   heap.add_class(0x1900, "java/util/TimerTask", kObject, {"lock"});

@@ -48,7 +48,7 @@ class MadeUpVm {
   void flag(std::string_view name, bool value) { flags_.push_back({std::string(name), "bool", value ? 1u : 0u}); }
   void flag(std::string_view name, std::uint64_t value) { flags_.push_back({std::string(name), "uintx", value}); }
 
-  // Write memory. Pages that nobody has written do not exist.
+  // Write memory. Pages that were not written do not exist.
   template <class T>
   void put(Address at, const T& value) {
     put_bytes(at, std::as_bytes(std::span(&value, 1)));

@@ -397,7 +397,7 @@ TEST(Statistics, AddsUpPausesWaitsAndCalls) {
   EXPECT_THAT(statistics_json(statistics, "in", 5), HasSubstr("\"view\":\"stats\""));
 }
 
-// LockSupport.park for a lock of java.util.concurrent; 0: nobody had it.
+// LockSupport.park for a lock of java.util.concurrent; 0: no thread had it.
 TEST(Statistics, AParkForALockNamesItsOwner) {
   const std::string text = sound(
       "<threadStart threadId=\"2\" time=\"1.0\" threadName=\"other\"/>\n<objDef objId=\"5\" classIdRef=\"1\"/>\n"

@@ -456,7 +456,7 @@ TEST_F(SlowTrace, CallThatOthersWaitForIsNotIdle) {
   EXPECT_THAT(text_, HasSubstr("sleeping 300.000 ms; others waited 200.000 ms for its thread"));
 }
 
-// The wait for its thread began in a call before. In this one it waits for the same lock, which somebody else has got.
+// The wait for its thread began in a call before. In this one it waits for the same lock, which another thread has got.
 TEST_F(SlowTrace, CallIsNotChargedForAWaitThatBeganBeforeIt) {
   define(1, "serve");
   enter(1, 0);

@@ -72,7 +72,7 @@ TEST_F(SqliteViews, ACallThatLostItsEndSaysSo) {
   EXPECT_EQ(ask(path, "SELECT note LIKE '17 events were lost%' FROM notes"), "1");
 }
 
-// The document reached --max-size: nobody counted what did not fit.
+// The document reached --max-size: what did not fit was not counted.
 TEST_F(SqliteViews, LossesOfUnknownNumberSaySo) {
   const std::string path = database("<option key=\"jtrace.gap\" value=\"from=3.000000000\"/>\n");
   EXPECT_EQ(ask(path, "SELECT events FROM losses"), "unknown");
