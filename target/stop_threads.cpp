@@ -90,6 +90,7 @@ void wait_for_end(std::vector<pid_t> tids) {
 StoppedThreads& StoppedThreads::operator=(StoppedThreads&& other) noexcept {
   if (this == &other) return *this;
   release();
+  if (other.first_in_line_) first_in_line_.emplace(std::move(*other.first_in_line_));
   traced_ = std::exchange(other.traced_, {});
   threads_ = std::exchange(other.threads_, {});
   held_ = std::exchange(other.held_, {});
@@ -102,6 +103,7 @@ StoppedThreads& StoppedThreads::operator=(StoppedThreads&& other) noexcept {
 Result<StoppedThreads> StoppedThreads::stop(const Process& process, std::chrono::milliseconds max_stop) {
   StoppedThreads stopped;
   stopped.limit_ = max_stop;
+  stopped.first_in_line_.emplace();
   stopped.started_ns_ = monotonic_ns();
   JTRACE_RETURN_IF_ERROR(stopped.seize_all(process));
   JTRACE_RETURN_IF_ERROR(stopped.read_registers());
@@ -112,6 +114,7 @@ Result<StoppedThreads> StoppedThreads::stop(const Process& process, std::chrono:
                                             std::span<const pid_t> tids) {
   StoppedThreads stopped;
   stopped.limit_ = max_stop;
+  stopped.first_in_line_.emplace();
   stopped.started_ns_ = monotonic_ns();
   JTRACE_RETURN_IF_ERROR(stopped.seize(process, tids));
   JTRACE_RETURN_IF_ERROR(stopped.wait_all());
@@ -233,6 +236,7 @@ std::chrono::nanoseconds StoppedThreads::release() {
   }
   traced_.clear();
   released_ns_ = monotonic_ns();
+  first_in_line_.reset();
   wait_for_end(std::move(ended));
   return std::chrono::nanoseconds(released_ns_ - started_ns_);
 }

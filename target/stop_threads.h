@@ -4,15 +4,18 @@
 // PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent, nothing is written into the target, and if this process dies,
 // the kernel continues the threads. A signal that was pending is delivered when they continue. All calls must be made
 // by the thread that made the object (ptrace(2)). The caller checks time_left() between its reads: the object cannot
-// release the threads by itself. A thread that has another tracer is not stopped, but reported in held(). Errors:
-// kPermission, kTimeout (a thread does not stop in time: all are released), kNotFound (the process is gone).
+// release the threads by itself. Until release() its thread comes first at a processor (FirstInLine). A thread that has
+// another tracer is not stopped, but reported in held(). Errors: kPermission, kTimeout (a thread does not stop in time:
+// all are released), kNotFound (the process is gone).
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
+#include "target/first_in_line.h"
 #include "target/held_thread.h"
 #include "target/process.h"
 #include "target/registers.h"
@@ -51,6 +54,7 @@ class StoppedThreads {
   Result<> wait_all();
   Result<> read_registers();
 
+  std::optional<FirstInLine> first_in_line_;  // until release()
   std::vector<Traced> traced_;
   std::vector<ThreadRegisters> threads_;
   std::vector<HeldThread> held_;

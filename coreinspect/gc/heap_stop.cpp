@@ -1,9 +1,6 @@
 #include "coreinspect/gc/heap_stop.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <ctime>
 #include <utility>
 
@@ -30,23 +27,13 @@ pid_t vm_thread(const target::Process& process) {
   return 0;
 }
 
-// Raises the priority of the calling thread and of the threads that it starts (on Linux a property of each thread).
-// Returns the former priority, or nothing if that is not allowed.
-std::optional<int> come_first() {
-  constexpr int kFirst = -20;
-  errno = 0;
-  const int before = ::getpriority(PRIO_PROCESS, 0);
-  if (errno != 0 || ::setpriority(PRIO_PROCESS, 0, kFirst) != 0) return std::nullopt;
-  return before;
-}
-
 }  // namespace
 
 Result<HeapStop> HeapStop::make(const Inspection& inspection, milliseconds max_stop) {
   const target::Process& process = *inspection.target().process();
   const pid_t first = vm_thread(process);
   HeapStop stop;
-  stop.priority_ = come_first();
+  stop.first_in_line_.emplace();
   const std::uint64_t begun = monotonic_ns();
   while (milliseconds((monotonic_ns() - begun) / 1'000'000) < kLongestWait) {
     if (inspection.collects_now()) {
@@ -107,7 +94,7 @@ std::vector<target::HeldThread> HeapStop::held() const {
 nanoseconds HeapStop::release() {
   nanoseconds longest{};
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) longest = std::max(longest, group->release());
-  if (const auto before = std::exchange(priority_, std::nullopt)) ::setpriority(PRIO_PROCESS, 0, *before);
+  first_in_line_.reset();
   return longest;
 }
 

@@ -10,10 +10,10 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "coreinspect/model/inspection.h"
+#include "target/first_in_line.h"
 #include "target/stop_threads.h"
 
 namespace jtrace::coreinspect {
@@ -22,10 +22,7 @@ class HeapStop {
  public:
   static constexpr std::chrono::milliseconds kLongestWait{5000};
 
-  HeapStop(HeapStop&& other) noexcept
-      : groups_(std::move(other.groups_)),
-        priority_(std::exchange(other.priority_, std::nullopt)),
-        collections_(other.collections_) {}
+  HeapStop(HeapStop&& other) noexcept = default;
   HeapStop& operator=(HeapStop&&) = delete;
   ~HeapStop() { release(); }
   static Result<HeapStop> make(const Inspection& inspection, std::chrono::milliseconds max_stop);
@@ -43,7 +40,7 @@ class HeapStop {
   Result<> stop_rest(const target::Process& process, std::chrono::milliseconds max_stop);
 
   std::vector<target::StoppedThreads> groups_;
-  std::optional<int> priority_;  // the former one
+  std::optional<target::FirstInLine> first_in_line_;
   int collections_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,37 @@ TEST(StoppedThreads, StopsReadsAndLetsGo) {
   EXPECT_EQ(process->status()->tracer, 0);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
+}
+
+// Ends with the test, however that ends.
+struct SleepingChild {
+  SleepingChild() : pid(::fork()) {
+    if (pid == 0)
+      for (;;) ::pause();
+  }
+  ~SleepingChild() {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  pid_t pid;
+};
+
+int priority() { return ::getpriority(PRIO_PROCESS, 0); }
+
+TEST(StoppedThreads, ComeFirstOnlyWhileTheyAreStopped) {
+  const SleepingChild child;
+  const auto process = test::must(Process::open(child.pid));
+  const int before = priority();
+  const int raised = FirstInLine().was_raised() ? -20 : before;  // not everybody may
+  EXPECT_EQ(priority(), before);
+  auto first = test::must(StoppedThreads::stop(process, kLongest));
+  EXPECT_EQ(priority(), raised);
+  StoppedThreads moved = std::move(first);
+  first.release();
+  EXPECT_FALSE(FirstInLine().was_raised()) << "it is raised already";
+  EXPECT_EQ(priority(), raised) << "they still stand";
+  moved.release();
+  EXPECT_EQ(priority(), before);
 }
 
 // A process of two threads whose parent, which is not this process, waits for its end, and then ends as well.
