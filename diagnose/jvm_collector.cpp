@@ -96,7 +96,9 @@ void add_stop(Collected& collected, std::chrono::nanoseconds pause) {
 
 Result<Publish> JvmCollector::open() {
   JTRACE_ASSIGN_OR_RETURN(inspection_, open_());
-  const coreinspect::SnapshotOptions snapshot{.max_stop = options_.max_stop};
+  // Compiled code calls some native code like its own (System.currentTimeMillis): only native frames lead back to
+  // Java's.
+  const coreinspect::SnapshotOptions snapshot{.max_stop = options_.max_stop, .native = true};
   sampler_.emplace(*inspection_, snapshot);
   std::vector<std::string> missing = inspection_->missing();
   if (!inspection_->healthy())
@@ -167,8 +169,8 @@ Result<Publish> JvmCollector::look_at_busy_threads() {
   std::vector<std::chrono::nanoseconds> pauses;
   std::vector<pid_t> tids;
   for (const Busy& each : busy) tids.push_back(each.tid);
-  coreinspect::ThreadSampler sampler(*inspection_,
-                                     {.max_stop = options_.max_stop, .virtual_threads = false, .locks = false});
+  coreinspect::ThreadSampler sampler(
+      *inspection_, {.max_stop = options_.max_stop, .native = true, .virtual_threads = false, .locks = false});
   const auto has_enough = [&](const Busy& each) { return stacks[each.key].size() >= kEnoughStacks; };
   for (int i = 0; i < kMostStacks && !tids.empty(); ++i) {
     if (i >= kBusyStacks && std::all_of(busy.begin(), busy.end(), has_enough)) break;

@@ -142,6 +142,13 @@ public final class Ailing {
         }
     }
 
+    // Native code that compiled code calls like its own, without a word to the VM.
+    static void watchTheClock() {
+        while (!stop) {
+            sink += System.currentTimeMillis();
+        }
+    }
+
     static void turn() {
         while (!stop) {
             sink++;
@@ -544,6 +551,7 @@ public final class Ailing {
             case "synchronizers": synchronizers(); break;
             case "initialisers": initialisers(); break;
             case "spin": spin(); break;
+            case "clock": start("clock-watcher", Ailing::watchTheClock); break;
             case "contend": contend(number); break;
             case "busy": busy(number); break;
             case "finalizer": finalizer(); break;

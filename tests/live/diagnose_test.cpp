@@ -93,6 +93,13 @@ TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
   EXPECT_THAT(diagnose_until(*jvm, "spinning").rules(), ElementsAre("contention", "spinning"));
 }
 
+TEST_P(Diagnose, NamesAThreadThatReadsTheClockAllTheTime) {
+  const auto jvm = start();
+  must(jvm->ask("clock"));
+  EXPECT_THAT(diagnose_until(*jvm, "spinning").texts("spinning"),
+              ElementsAre(AllOf(HasSubstr("clock-watcher"), HasSubstr("Ailing.watchTheClock"))));
+}
+
 // A false alarm is worse than a trouble that is not found.
 TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
   const auto jvm = start();
