@@ -252,6 +252,12 @@ const std::string* CoreFile::own_note(std::uint32_t type) const {
   return found == own_notes_.end() ? nullptr : &found->second;
 }
 
+std::optional<std::uint64_t> CoreFile::auxiliary(std::uint64_t key) const {
+  for (const auto& [each, value] : auxv_)
+    if (each == key) return value;
+  return std::nullopt;
+}
+
 void CoreFile::parse_note(std::uint32_t type, std::span<const std::byte> content) {
   if (type == NT_PRSTATUS) {
     parse_thread_note(content);

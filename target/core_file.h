@@ -62,7 +62,7 @@ class CoreFile {
   // In the order of the notes: the first is the thread that crashed (or that gdb had selected).
   const std::vector<ThreadRegisters>& threads() const { return threads_; }
   const std::optional<CoreSignal>& signal() const { return signal_; }
-  const std::vector<std::pair<std::uint64_t, std::uint64_t>>& auxv() const { return auxv_; }
+  std::optional<std::uint64_t> auxiliary(std::uint64_t key) const;  // of the vector of getauxval(3): AT_*
   // The text of a note that this program wrote (target/core_writer.h); null if there is none of this type.
   const std::string* own_note(std::uint32_t type) const;
   Isa isa() const { return isa_; }

@@ -29,6 +29,10 @@ struct Mapping {
   std::string_view file_name() const;  // the last component of path
 };
 
+// The path of the vdso's mapping (vdso(7), proc_pid_maps(5)); in a core, where it has no name, found by
+// AT_SYSINFO_EHDR.
+inline constexpr std::string_view kVdso = "[vdso]";
+
 // Lines that are not mappings are skipped; the order is the kernel's, by address.
 std::vector<Mapping> parse_memory_map(std::string_view text);
 

@@ -1,8 +1,9 @@
 // The files with the symbols of a mapped image: the separate file with its symbols, if the image is stripped and such a
 // file exists, then the mapped file itself; each only if its build id is that of the image in memory.
 //
-// Addresses in both are those of the mapped file. Empty if the file cannot be opened or was replaced. Threads: any; the
-// images are for one thread at a time.
+// Addresses in both are those of the mapped file. Empty if the file cannot be opened or was replaced. The vdso
+// (vdso(7)) is an image of the kernel without a file: it is read from the target's memory. Threads: any; the images are
+// for one thread at a time.
 #pragma once
 
 #include <vector>

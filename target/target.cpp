@@ -1,5 +1,6 @@
 #include "target/target.h"
 
+#include <elf.h>
 #include <fcntl.h>
 
 #include <algorithm>
@@ -47,6 +48,7 @@ std::vector<Mapping> mappings_of(const CoreFile& core) {
     mapping.start = segment.start;
     mapping.end = segment.start + segment.memory_size;
     rights(mapping);
+    if (core.auxiliary(AT_SYSINFO_EHDR) == mapping.start) mapping.path = kVdso;
     mappings.push_back(std::move(mapping));
   }
   std::stable_sort(mappings.begin(), mappings.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
