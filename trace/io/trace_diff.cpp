@@ -11,6 +11,8 @@
 namespace jtrace::trace::io {
 namespace {
 
+constexpr const char* kSelfTime = "methods: self time";
+
 // Rows of the same name but for what differs from run to run are one.
 void merge_hidden_names(FigureTable& table) {
   std::map<std::string, Figure> merged;
@@ -41,7 +43,7 @@ std::string exception_name(const Scope& scope, const ExceptionKey& key) {
 }
 
 void add_calls(Recording& made, const ScopeStatistics& calls) {
-  FigureTable self{.title = "methods: self time", .unit = "ns", .rows = {}};
+  FigureTable self{.title = kSelfTime, .unit = "ns", .rows = {}};
   FigureTable mean{.title = "methods: mean time of a call", .unit = "ns", .over_time = false, .rows = {}};
   FigureTable longest{.title = "methods: the longest call", .unit = "ns", .over_time = false, .rows = {}};
   for (const auto& [id, method] : calls.methods) {
@@ -184,17 +186,33 @@ std::string number(const char* format, double value) {
   return text;
 }
 
+double calls_of(const Recording& recording) {
+  const FigureTable* self = find_table(recording, kSelfTime);
+  return self == nullptr || self->lost != 0 ? 0 : sum_of(*self, 1).count;
+}
+
+// A program that ends when its work is done makes as many calls in the trace of a slow run as in that of a fast one.
+bool have_same_work(const Difference& made) {
+  const double before = calls_of(*made.before), after = calls_of(*made.after);
+  return before > 0 && after > 0 && std::abs(after / before - 1) < kSameTime;
+}
+
 void choose_scale(Difference& made) {
   const bool is_profile = made.before->kind == "profile" && made.after->kind == "profile";
   const double before = is_profile ? made.before->stacks.total() : made.before->seconds;
   const double after = is_profile ? made.after->stacks.total() : made.after->seconds;
   if (before <= 0 || after <= 0 || std::abs(after / before - 1) < kSameTime) return;
+  if (!is_profile && have_same_work(made)) {
+    made.scaled_note = "both made as many calls (" + number("%.0f", calls_of(*made.before)) + " and " +
+                       number("%.0f", calls_of(*made.after)) + "): not scaled to the same time";
+    return;
+  }
   made.scale = before / after;
   const std::string factor = " (x " + number("%.3g", made.scale) + ")";
   made.scaled_note = is_profile ? "after, which has " + number("%.0f", after) + " " + made.after->stacks.unit +
                                       ", is scaled to the " + number("%.0f", before) + " of before" + factor
                                 : "after, which took " + number("%.3f", after) + " s, is scaled to the " +
-                                      number("%.3f", before) + " s of before" + factor;
+                                      number("%.3f", before) + " s of before" + factor + "; --as-is: not scaled";
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace jtrace::trace::io {
 
 struct Figure {
   double amount = 0;  // in the table's unit
-  double count = 0;   // how often
+  double count = 0;   // how often, or how many
+  bool is_none() const { return amount == 0 && count == 0; }
 };
 struct FigureTable {
   std::string title;      // "methods: self time"
@@ -61,12 +62,13 @@ struct Difference {
   const Recording* before = nullptr;
   const Recording* after = nullptr;
   double scale = 1;           // by which the figures of `after` that grow with time are multiplied
-  std::string scaled_note;    // why, in words; "": they are not
+  std::string scaled_note;    // why, or why not though the lengths differ, in words; "": they are not
   bool is_comparable = true;  // false: events were lost for one of the tables
   std::vector<DiffTable> tables;
   std::vector<std::string> alone;  // tables that only one of them has, in words
 };
-// `as_is`: nothing is scaled. Durations that differ by less than kSameTime are the same. The recordings are borrowed.
+// `as_is`: nothing is scaled. Durations that differ by less than kSameTime are the same; so are numbers of calls, and
+// then nothing is scaled either. The recordings are borrowed.
 inline constexpr double kSameTime = 0.02;
 Difference compare(const Recording& before, const Recording& after, bool as_is);
 

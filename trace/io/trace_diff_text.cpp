@@ -29,8 +29,9 @@ std::string change_text(const std::string& unit, double change) {
   return (change > 0 ? "+" : "") + amount_text(unit, change);
 }
 std::string ratio_text(const DiffRow& row) {
-  if (row.before.amount == 0) return row.after.amount == 0 ? "" : "new";
-  if (row.after.amount == 0) return "gone";
+  if (row.before.is_none()) return "new";
+  if (row.after.is_none()) return "gone";
+  if (row.before.amount == 0 || row.after.amount == 0) return "";
   return formatted("x %.3g", row.after.amount / row.before.amount);
 }
 std::string count_text(const DiffRow& row) {
@@ -75,7 +76,8 @@ std::string each_text(const DiffTable& table, const DiffRow& row) {
 }
 
 std::string table_head(const DiffTable& table) {
-  const std::string times = has_counts(table) ? right_aligned("TIMES", 22) : "";
+  const char* counted = table.unit == "bytes" ? "OBJECTS" : "TIMES";
+  const std::string times = has_counts(table) ? right_aligned(counted, 22) : "";
   if (table.is_comparable())
     return right_aligned("BEFORE", 14) + right_aligned("AFTER", 15) + right_aligned("CHANGE", 16) +
            right_aligned("RATIO", 10) + times;
@@ -301,7 +303,7 @@ std::string diff_json(const Difference& difference, std::size_t rows) {
 
 std::string diff_page(const Difference& difference) {
   std::string note = "Before: " + head_of(*difference.before) + ". After: " + head_of(*difference.after) + ".";
-  if (!difference.scaled_note.empty()) note += " Scaled: " + difference.scaled_note + ".";
+  if (!difference.scaled_note.empty()) note += " Lengths: " + difference.scaled_note + ".";
   for (const std::string& line : difference.alone) note += " " + line + ".";
   for (const std::string& line : missing_of(difference)) note += " Not all is here: " + line + ".";
   return page_of(difference.before->name + " and " + difference.after->name, note, [&](JsonWriter& json) {

@@ -10,6 +10,7 @@ namespace jtrace::trace::io {
 namespace {
 
 using nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 StackProfile collapsed(std::string_view text) {
@@ -92,6 +93,32 @@ TEST(TraceDiff, ProfilesAreScaledToTheSameNumberOfSamples) {
   const Difference as_is = compare(before, after, true);
   EXPECT_EQ(as_is.scaled_note, "");
   EXPECT_EQ(value_of(rows_of(as_is, "frames: by themselves"), "a", "change"), 50);
+}
+
+Recording work_of(double seconds, double calls, double ns) {
+  Recording made{.name = "t", .kind = "trace", .seconds = seconds};
+  made.tables.push_back({.title = "methods: self time", .unit = "ns", .rows = {{"A.f", {ns, calls}}}});
+  return made;
+}
+
+// A batch job that has become slower makes its calls in more time: scaled, it would be as fast as before.
+TEST(TraceDiff, TracesOfTheSameWorkAreNotScaled) {
+  const Recording before = work_of(2, 1000, 1e9), slower = work_of(4, 1000, 2e9), longer = work_of(4, 2000, 2e9);
+  const Difference same_work = compare(before, slower, false);
+  EXPECT_EQ(same_work.scale, 1);
+  EXPECT_THAT(same_work.scaled_note, HasSubstr("as many calls (1000 and 1000)"));
+  EXPECT_EQ(value_of(rows_of(same_work, "methods: self time"), "A.f", "change"), 1e9);
+  EXPECT_EQ(compare(before, longer, false).scale, 0.5);
+}
+
+TEST(TraceDiff, ARowIsNewOrGoneOnlyIfTheOtherHasNoneOfIt) {
+  Recording before = work_of(2, 5, 0), after = work_of(2, 5, 3e6);
+  before.tables.front().rows["A.old"] = {1e6, 1};
+  after.tables.front().rows["A.fresh"] = {2e6, 1};
+  const std::string text = diff_text(compare(before, after, false), 10);
+  EXPECT_THAT(text, ContainsRegex("\\+0.003000 +5 -> 5  A.f"));
+  EXPECT_THAT(text, ContainsRegex("gone +1 -> 0  A.old"));
+  EXPECT_THAT(text, ContainsRegex("new +0 -> 1  A.fresh"));
 }
 
 TEST(TraceDiff, HistogramsAreComparedAsTheyAre) {
