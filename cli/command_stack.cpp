@@ -34,7 +34,8 @@ void add_stack_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--thread", threads.name,
                       "only threads whose name contains this, or matches a pattern with * and ?");
   command->add_option("--state", threads.state, "only threads in this state")
-      ->check(CLI::IsMember({"NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}));
+      ->transform(
+          CLI::IsMember({"NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}, CLI::ignore_case));
   command->add_flag("--locals", threads.locals, "the local variables of each frame, compiled ones included");
   command->add_flag("--show-secrets", arguments->options.show_secrets, "with --locals: do not mask secrets");
   command->add_flag("--group", threads.group, "show threads with equal stacks once, the largest group first");

@@ -155,11 +155,14 @@ void write_walk(JsonWriter& json, const Walk& walk, Shown shown, const ObjectNam
   if (walk.incomplete()) json.member("problem", walk.stopped);
 }
 
+void write_members(JsonWriter& json, const Wait& wait) {
+  json.member("class", wait.class_name).member("object", hex(wait.object)).member("kind", wait.kind);
+  if (!wait.owner.empty()) json.member("owner", wait.owner).member("ownerId", wait.owner_id);
+}
+
 void write_wait(JsonWriter& json, const Wait* wait) {
   if (!wait) return;
-  json.key("waitingOn").begin_object().member("class", wait->class_name).member("object", hex(wait->object));
-  json.member("kind", wait->kind);
-  if (!wait->owner.empty()) json.member("owner", wait->owner).member("ownerId", wait->owner_id);
+  write_members(json.key("waitingOn").begin_object(), *wait);
   json.end_object();
 }
 
@@ -222,12 +225,11 @@ bool is_wanted(const ThreadChoice& choice, const std::string& name, std::string_
   return is_chosen(choice.name, name) && (choice.state.empty() || choice.state == state);
 }
 
-void add_to(ThreadGroups& groups, const std::string& name, std::string_view state, const Walk& walk, Shown shown,
-            const ObjectNames& names) {
-  shown.locks = false;  // each thread shows its own
+std::string stack_text(const Walk& walk, Shown shown, const ObjectNames& names) {
+  shown.locks = false;  // each thread has its own
   std::string stack;
   append_walk(stack, walk, shown, names);
-  groups.add(name, state, stack, walk);
+  return stack;
 }
 
 // Removes the threads that are not wanted. False if a choice was made and nothing is left.
@@ -242,13 +244,14 @@ bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
   return !choice.is_some() || !snapshot.threads.empty() || !snapshot.virtual_threads.empty();
 }
 
-void show_groups(const ThreadSnapshot& snapshot, bool as_json, Shown shown, const ObjectNames& names,
-                 ViewResult& result) {
+void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as_json, Shown shown,
+                 const ObjectNames& names, ViewResult& result) {
   ThreadGroups groups;
   for (const ThreadReport& each : snapshot.threads)
-    add_to(groups, each.shown_name(), each.java.address != 0 ? each.java.state() : "", each.walk, shown, names);
+    groups.add(each.shown_name(), each.java.address != 0 ? each.java.state() : "", stack_text(each.walk, shown, names),
+               each.walk, locks.wait_of(each.java.address));
   for (const VirtualThread& each : snapshot.virtual_threads)
-    add_to(groups, each.name, each.state(), each.walk, shown, names);
+    groups.add(each.name, each.state(), stack_text(each.walk, shown, names), each.walk, locks.wait_of(each.object));
   JsonWriter json(result.out);
   const auto write_frames = [&](JsonWriter& to, const Walk& walk) {
     to.begin_array();
@@ -256,7 +259,7 @@ void show_groups(const ThreadSnapshot& snapshot, bool as_json, Shown shown, cons
       if (frame.method || shown.stubs) write_frame(to, frame, nullptr);
     to.end_array();
   };
-  if (as_json) groups.write(json, write_frames);
+  if (as_json) groups.write(json, write_frames, write_members);
   else result.out += groups.text();
 }
 
@@ -295,7 +298,7 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
     if (!options.json) result.out += pause_text(snapshot);
   }
   if (options.threads.group) {
-    show_groups(snapshot, options.json, shown, names, result);
+    show_groups(snapshot, locks, options.json, shown, names, result);
     return result;
   }
   JsonWriter json(result.out);
