@@ -142,7 +142,7 @@ ExitStatus run(const AttachArguments& arguments) {
   attach.started = [&](const std::string& left_out) {
     const std::string jvm = "JVM " + std::to_string(process->pid());
     log_debug("tracing " + jvm);
-    if (!left_out.empty()) log_warning(jvm + " gives no " + left_out);
+    if (!left_out.empty()) log_warning(jvm + " does not give all that was asked for: " + left_out);
     control.announce(beginning(*options, process->pid()));
   };
   const auto summary = session::trace_process(*process, *options, attach);

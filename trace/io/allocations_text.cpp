@@ -168,6 +168,16 @@ std::optional<AllocationsBy> allocations_by(std::string_view word) {
   return std::nullopt;
 }
 
+// Why a trace of samples may have none.
+std::string distance_note(const ScopeStatistics& statistics) {
+  const Scope* scope = statistics.scope;
+  if (scope == nullptr || !scope->events_sampled || scope->sample_interval.value_or(0) == 0) return {};
+  return "  it has samples, one each " + std::to_string(*scope->sample_interval) +
+         " bytes on average: who allocated less may have none. --events allocations with --filter (attach), or "
+         "--filter "
+         "(allocations), records each object\n";
+}
+
 std::string allocations_text(const Statistics& statistics, const AllocationsView& view) {
   std::string out;
   for (const std::string& process : statistics.process_ids())
@@ -175,8 +185,10 @@ std::string allocations_text(const Statistics& statistics, const AllocationsView
       out += TextView(*chosen, view).text();
   if (!out.empty()) return out;
   out = "no allocations in the trace" + recorded_without(statistics, Family::kAllocations) + "\n";
-  for (const ScopeStatistics& each : statistics.by_scope())
+  for (const ScopeStatistics& each : statistics.by_scope()) {
     for (const std::string& why : unavailable_in(each)) out += "  the JVM does not give " + printable(why) + "\n";
+    out += distance_note(each);
+  }
   return out;
 }
 
