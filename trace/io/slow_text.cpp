@@ -8,6 +8,7 @@
 #include "trace/io/slow_idle.h"
 #include "trace/io/statistics_rows.h"
 #include "trace/io/table_rows.h"
+#include "trace/probed_methods.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -115,6 +116,12 @@ bool are_more(const ScopeStatistics& statistics, const SlowLimits& limits) {
   return limits.over != 0 && std::max(slow.longest_left_out(false), idle) >= limits.over;
 }
 
+// Of the option slower-than, which has seconds: "50 ms".
+std::string recorded_from(const std::string& slower_than) {
+  const auto ns = parse_seconds(slower_than);
+  return ns ? limit_text(*ns) : slower_than + " s";
+}
+
 std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, const SlowLimits& limits) {
   std::string text;
   if (limits.over == 0) text = "the slowest of the calls";
@@ -125,14 +132,8 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
     text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
            (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more";
   if (const std::string& all = statistics.scope->slower_than; !all.empty())
-    text += " (the trace has those of " + all + " s and more, and their callers)";
+    text += " (the trace has those of " + recorded_from(all) + " and more, and their callers)";
   return text;
-}
-
-// Of the option slower-than, which has seconds: "50 ms".
-std::string recorded_from(const std::string& slower_than) {
-  const auto ns = parse_seconds(slower_than);
-  return ns ? limit_text(*ns) : slower_than + " s";
 }
 
 // The calls that no table can have. An entry of --slower-than is written when its call, or one below it, has ended.
@@ -163,6 +164,8 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   out += idle_calls_text(statistics, chosen.idle) + footnotes(chosen);
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
+  if (const std::string& least = statistics.scope->slower_than; !least.empty())
+    out += "  of the calls of " + recorded_from(least) + " and more, the only ones that were recorded:\n";
   out += "       CALLS   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
   for (const auto& [id, times] : methods)
     out += "  " + right_aligned(std::to_string(times->count()), 10) +
@@ -206,6 +209,9 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
     if (const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls))
       if (const std::string text = slow_calls_text(*calls, limits); !text.empty()) out += text + lost_events(*calls);
   if (!out.empty()) return out + rest;
+  for (const ScopeStatistics& each : statistics.by_scope())
+    if (each.scope != nullptr && each.scope->probed_methods == 0u)
+      return "no calls: " + std::string(kNoneProbed) + "\n" + lost_events(each);
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
       return "no call that ended took " + recorded_from(each.scope->slower_than) +
