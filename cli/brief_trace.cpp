@@ -10,6 +10,7 @@
 
 #include "base/temporary_file.h"
 #include "base/time_text.h"
+#include "cli/output_name.h"
 #include "cli/overwriting.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
@@ -108,7 +109,9 @@ void add_brief_trace(CLI::App& command, BriefTrace& arguments) {
       ->type_name("RULE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("-o,--output", arguments.output, "keep the trace here")->type_name("FILE");
+  command.add_option("-o,--output", arguments.output, "keep the trace here")
+      ->type_name("FILE")
+      ->check(wrong_trace_name);
 }
 
 namespace {

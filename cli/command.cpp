@@ -136,8 +136,12 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv, std::s
   if (for_tables || word == "completion" || word == "--help" || argc < 2) add_completion_command(app, status);
   if (for_tables) return print_tables(app, {argv + 1, argv + argc});
   // Options of all commands may also come after the command's name, except where any words may come.
-  for (CLI::App* command : app.get_subcommands({}))
+  for (CLI::App* command : app.get_subcommands({})) {
     if (!command->get_prefix_command()) command->fallthrough();
+    // An option that may be repeated takes one word each time: the word after it may be the PID.
+    for (CLI::Option* option : command->get_options({}))
+      if (!option->get_positional()) option->allow_extra_args(false);
+  }
   const auto given = std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0);
   if (const std::string unknown = misspelt_command(app, given); !unknown.empty()) {
     log_error(unknown_command(app, unknown, hint_of) + help_of(app));

@@ -68,6 +68,11 @@ session::ControlVerb verb_of(std::string_view word) {
   return *std::find_if(verbs.begin(), verbs.end(), [&](auto verb) { return session::word_of(verb) == word; });
 }
 
+std::string pid_in_second_place(const std::string& word) {
+  const bool is_pid = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+  return is_pid ? "the PID comes first: jtrace ctl " + word + " status" : std::string();
+}
+
 }  // namespace
 
 void add_ctl_command(CLI::App& app, ExitStatus& status) {
@@ -78,6 +83,7 @@ void add_ctl_command(CLI::App& app, ExitStatus& status) {
       ->type_name("PID");
   command->add_option("verb", arguments->word, "what to do with the trace; see below")
       ->required()
+      ->check(pid_in_second_place)
       ->check(one_of(verb_words()));
   command->add_option("rule", arguments->rules, "with filters: 'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]'");
   command->add_option("--filters", arguments->filter_file, "with filters: a file with one rule per line");

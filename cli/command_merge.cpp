@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/output_name.h"
 #include "cli/overwriting.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
@@ -103,7 +104,8 @@ void add_merge_command(CLI::App& app, ExitStatus& status) {
                    "traces: XML, fragments or SDDF, compressed or not; the parts of rotated traces in any order")
       ->required();
   command->add_option("-o,--output", arguments->output, "the document; - is stdout; it appears when it is complete")
-      ->required();
+      ->required()
+      ->check(wrong_trace_name);
   command->add_flag("--fragments", arguments->fragments, "elements without a root");
   command->add_flag("--renumber", arguments->renumber,
                     "make thread, class, method and object ids unique in the document, not only in their agent");

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
+#include "cli/output_name.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
 #include "cli/units.h"
@@ -195,7 +196,8 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
       ->required();
   // Never filled: as long as a positional word may come, CLI11 passes the words after "--" to this command.
   command->add_option("COMMAND", arguments->none)->group("");
-  command->add_option("-o,--output", arguments->output, "file; -: standard output (default jtrace-PID.xml)");
+  command->add_option("-o,--output", arguments->output, "file; -: standard output (default jtrace-PID.xml)")
+      ->check(wrong_trace_name);
   command->add_option("--duration", arguments->duration, "stop after this time (30s, 5m); without it at Ctrl-C")
       ->type_name("TIME")
       ->check(is_time());

@@ -6,6 +6,7 @@
 #include "base/size_text.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/output_name.h"
 #include "cli/overwriting.h"
 #include "session/left_pools.h"
 #include "session/recover.h"
@@ -75,7 +76,9 @@ void add_recover_command(CLI::App& app, ExitStatus& status) {
   CLI::App* command =
       app.add_subcommand("recover", "recover the trace of a killed jtrace; without FILE: list what was left");
   command->add_option("file", arguments->pool, "ring memory that was left")->type_name("FILE");
-  command->add_option("-o,--output", arguments->output, "the document; - is stdout")->type_name("OUT");
+  command->add_option("-o,--output", arguments->output, "the document; - is stdout")
+      ->type_name("OUT")
+      ->check(wrong_trace_name);
   command->add_flag("--remove", arguments->remove,
                     "remove FILE when the document is complete, or where nothing was recorded in it");
   command->footer("Example: jtrace recover /dev/shm/jtrace-4711-884213-1b2c3d4e.pool -o trace.xml");

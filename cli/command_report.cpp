@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/output_name.h"
 #include "cli/overwriting.h"
 #include "cli/recording_input.h"
 #include "cli/trace_input.h"
@@ -63,7 +64,8 @@ void add_report_command(CLI::App& app, ExitStatus& status) {
                    "profile: collapsed stacks or speedscope")
       ->required();
   command->add_option("-o,--output", arguments->output, "the page; - is stdout; it appears when it is complete")
-      ->required();
+      ->required()
+      ->check(named_like("a page of HTML", {".html", ".htm"}));
   command->add_option("--title", arguments->title, "title of the page (default: the name of the trace)");
   command->add_flag("--strict", arguments->strict, "an input with faults is an error");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");

@@ -56,7 +56,8 @@ Result<> give_options(session::OptionReader& reader, const SlowArguments& argume
 ExitStatus run(const SlowArguments& arguments) {
   const auto over = parse_seconds(arguments.over);
   if (!over || *over == 0)
-    return report(Error{ErrorCategory::kUsage, "--over: '" + arguments.over + "' is not a time (200ms, 0.5, 5m)"});
+    return report(
+        Error{ErrorCategory::kUsage, "--over: '" + arguments.over + "' is not a time above 0 (200ms, 0.5, 5m)"});
   const io::SlowLimits limits{.over = *over, .rows = arguments.rows, .with_idle = arguments.with_idle};
   return answer_from_trace(
       arguments.trace, "slow", [&](session::OptionReader& reader) { return give_options(reader, arguments, *over); },

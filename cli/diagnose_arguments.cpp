@@ -1,5 +1,6 @@
 #include "cli/diagnose_arguments.h"
 
+#include "cli/output_name.h"
 #include "cli/units.h"
 #include "diagnose/bundle_file.h"
 
@@ -42,8 +43,10 @@ void add_diagnose_options(CLI::App& command, DiagnoseArguments& arguments) {
                   "process id, part of a main class, a core file, or a bundle that -o made")
       ->required();
   command.add_option("NEW", arguments.later, "a later bundle: what has changed since the first one");
-  command.add_option("-o,--output", arguments.output,
-                     "zip archive to make: the verdict and what it rests on, for those who look at it later");
+  command
+      .add_option("-o,--output", arguments.output,
+                  "zip archive to make: the verdict and what it rests on, for those who look at it later")
+      ->check(named_like("a zip archive", {".zip"}));
   command.add_flag("--core", arguments.core, "with a small core in the bundle, as jtrace core --small writes it");
   command.add_flag("--anonymize", arguments.anonymize,
                    "replace names of host, user, home and working folder, and IPv4 addresses, in the bundle");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/output_name.h"
 #include "cli/units.h"
 
 namespace jtrace::cli {
@@ -19,10 +20,8 @@ bool is_option(std::string_view word) {
 }
 
 // The parser takes the word after an option as its value, even if that is the next option.
-Result<> check_is_value(std::string_view name, const std::string& value) {
-  if (!is_option(value)) return {};
-  const std::string option = "--" + std::string(name);
-  return fail(ErrorCategory::kUsage, option + " has no value: " + value + " follows", "give one after " + option);
+std::string no_value(const std::string& word) {
+  return is_option(word) ? "it has no value: " + word + " follows" : std::string();
 }
 
 }  // namespace
@@ -39,9 +38,10 @@ void TraceArguments::add_to(CLI::App& command) {
       given->option = command.add_option(flag_names(spec.name), given->values, help)
                           ->type_name(std::string(spec.value))
                           ->expected(1)
-                          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+                          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                          ->check(no_value);
     }
-    if (spec.name == "output") add_old_name(command, given->option, "--file");
+    if (spec.name == "output") add_old_name(command, given->option->check(wrong_trace_name), "--file");
     given_.push_back(std::move(given));
   }
   command
@@ -57,7 +57,6 @@ Result<session::TraceOptions> TraceArguments::options() const {
   std::string words;
   for (const auto& given : given_) {
     if (given->is_flag && given->option->count() > 0) JTRACE_RETURN_IF_ERROR(reader.give_flag(given->name));
-    for (const std::string& value : given->values) JTRACE_RETURN_IF_ERROR(check_is_value(given->name, value));
     for (const std::string& value : given->values) JTRACE_RETURN_IF_ERROR(reader.give(given->name, value));
   }
   for (const std::string& text : agent_options_) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "trace/io/stack_profile.h"
 #include "trace/schema.h"
 
 namespace jtrace::trace::io {
@@ -35,6 +36,12 @@ std::size_t first_element(std::string_view head) {
 std::string_view element_name(std::string_view at) {
   at.remove_prefix(1);
   return at.substr(0, at.find_first_of(" \t\r\n/>"));
+}
+
+std::string_view not_xml(std::string_view head) {
+  return profile_format(head) == ProfileFormat::kNone
+             ? "is not XML"
+             : "is a profile, not a trace: jtrace report and jtrace diff take profiles";
 }
 
 }  // namespace
@@ -210,7 +217,7 @@ Result<ReadSummary> XmlSource::read(EventSink& sink) {
   const std::size_t text = head.find_first_not_of(" \t\r\n");
   if (text == std::string::npos)
     return fail(malformed_at(name_, {}, "is empty: no <" + std::string(kRootElement) + "> and no element"));
-  if (head[text] != '<' && !head.starts_with("\xef\xbb\xbf")) return fail(malformed_at(name_, {1, 1}, "is not XML"));
+  if (head[text] != '<' && !head.starts_with("\xef\xbb\xbf")) return fail(malformed_at(name_, {1, 1}, not_xml(head)));
   const std::size_t first = first_element(head);
   if (first != std::string::npos) {
     const std::string_view name = element_name(std::string_view(head).substr(first));
