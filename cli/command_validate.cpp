@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/trace_input.h"
 #include "cli/units.h"
@@ -47,6 +48,9 @@ ExitStatus run(const ValidateArguments& arguments) {
   if (summary->truncated) std::printf("%s: truncated after this many elements\n", name.c_str());
   std::printf("%s: %llu elements, %llu faults\n", name.c_str(), static_cast<unsigned long long>(summary->elements),
               static_cast<unsigned long long>(faults.total()));
+  if (const std::uint64_t lost = validator.lost(); lost != 0)
+    std::printf("%s: %s lost while tracing, which is no fault of the document\n", name.c_str(),
+                (counted(lost, "event") + " " + was_were(lost)).c_str());
   if (faults.total() != 0) return ExitStatus::kMalformed;
   return summary->truncated ? ExitStatus::kPartial : ExitStatus::kOk;
 }

@@ -67,12 +67,15 @@ std::string headline(const Exceptions& exceptions) {
   std::string text = std::to_string(exceptions.thrown());
   text += exceptions.thrown() == 1 ? " exception" : " exceptions";
   const std::uint64_t swallowed = exceptions.ended(ExceptionEnd::kSwallowed);
-  text += swallowed == 0 ? ", none swallowed" : ", " + std::to_string(swallowed) + " swallowed";
+  text +=
+      swallowed == 0 ? ", none swallowed by a method of the trace" : ", " + std::to_string(swallowed) + " swallowed";
   text += " (swallowed: caught, and not thrown on)";
   if (const std::uint64_t unknown = exceptions.ended(ExceptionEnd::kUnknown); unknown != 0)
     text += "; of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
   if (exceptions.ended(ExceptionEnd::kLeft) != 0)
-    text += "; left: by methods without probes, by calls that began before the trace, or by nobody caught";
+    text +=
+        "; left: caught by a method without probes (what a task of ExecutorService.submit throws is kept for "
+        "Future.get), by a call that began before the trace, or not at all";
   return text;
 }
 

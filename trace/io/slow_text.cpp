@@ -126,8 +126,8 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
   std::string text;
   if (limits.over == 0) text = "the slowest of the calls";
   else if (!chosen.is_slow)
-    text = "no call took " + limit_text(limits.over) + (chosen.idle_is_slow ? " but idle ones" : "") +
-           "; the slowest seen";
+    text = (statistics.scope->dropped == 0 ? "no call took " : "no call that was recorded took ") +
+           limit_text(limits.over) + (chosen.idle_is_slow ? " but idle ones" : "") + "; the slowest seen";
   else
     text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
            (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more";
@@ -214,8 +214,9 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
       return "no calls: " + std::string(kNoneProbed) + "\n" + lost_events(each);
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
-      return "no call that ended took " + recorded_from(each.scope->slower_than) +
-             " or more, the shortest time that was recorded\n" + lost_events(each) + rest;
+      return std::string(each.scope->dropped == 0 ? "no call that ended took " : "no call that was recorded took ") +
+             recorded_from(each.scope->slower_than) + " or more, the shortest time that is recorded\n" +
+             lost_events(each) + rest;
   out = "no calls in the trace" + recorded_without(statistics, Family::kCalls) + "\n";
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr) out += lost_events(each);

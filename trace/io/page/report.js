@@ -230,12 +230,14 @@ function slowest(process) {
   const part = section('slow', 'Slowest calls', `By ${process.calls.source}: each with what its thread waited for meanwhile, the owner of a lock when the wait began, and the callees that took half of it or more.`);
   const seconds = (s) => (s ? nanos(Math.round(s * 1e9)) : '');
   const time = (key, title) => [title, (r) => seconds(r[key]), true, (r) => r[key]];
+  const ifAny = (key, title) => (calls.some((r) => r[key]) ? [time(key, title)] : []);
   const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ');
   table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
     ['call', callText], ['thread', (r) => r.thread], time('blocked', 'blocked'),
     ['for', (r) => [r.monitor, r.owner && `that ${r.owner} had`].filter(Boolean).join(' ')],
-    time('waiting', 'waiting'), time('sleeping', 'sleeping'), time('paused', 'pauses'), time('heldUpOthers', 'others waited for it'), ['below it', below]], calls);
+    time('waiting', 'waiting'), time('sleeping', 'sleeping'), ...ifAny('socketIo', 'socket I/O'), ...ifAny('fileIo', 'file I/O'),
+    time('paused', 'pauses'), ...ifAny('onProcessor', 'on a processor'), ...ifAny('other', 'other'), time('heldUpOthers', 'others waited for it'), ['below it', below]], calls);
   if (idle.length) {
     make('h3', part, 'Idle calls, by method');
     make('p', part, `${process.calls.idleCallsMore ? 'More than ' : ''}${several(process.calls.idleCallsAll, 'call')} that slept or waited for work 95 % of the time and more.`, {className: 'note'});
