@@ -68,7 +68,8 @@ Result<ExitStatus> run_sampler(ProfileTargets& targets, const ProfileArguments& 
   JTRACE_RETURN_IF_ERROR(files->finish(summary.lost));
   report_summary(summary, options, sampler.events());
   if (format == "collapsed" && options.events.switches)
-    log_info("the file's numbers are nanoseconds, which collapsed stacks cannot say: a .speedscope.json keeps the unit");
+    log_info(
+        "the file's numbers are nanoseconds, which collapsed stacks cannot say: a .speedscope.json keeps the unit");
   return summary.lost > 0 ? ExitStatus::kPartial : ExitStatus::kOk;
 }
 

@@ -10,13 +10,20 @@ namespace jtrace::trace::io {
 
 namespace {
 
-constexpr std::string_view kOfObjects = "objAlloc: ";  // of jtrace.unavailable
+constexpr std::string_view kOfObjects = "objAlloc: ", kOfEach = "allocations";  // of jtrace.unavailable
 
 bool lacks_objects(const Scope& scope) {
   return std::ranges::any_of(scope.unavailable, [](const std::string& why) { return why.starts_with(kOfObjects); });
 }
 
 }  // namespace
+
+std::vector<std::string> unavailable_allocations(const Scope& scope) {
+  std::vector<std::string> found;
+  for (const std::string& why : scope.unavailable)
+    if (why.starts_with(kOfObjects) || why.find(kOfEach) != std::string::npos) found.push_back(why);
+  return found;
+}
 
 AllocationKind allocation_kind(const Scope& scope) {
   if (scope.has_events_option) {

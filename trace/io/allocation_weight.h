@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trace/event.h"
 #include "trace/io/scopes.h"
@@ -35,6 +36,9 @@ AllocationWeight allocation_weight(const Scope& scope, const ObjAlloc& alloc);
 
 // "estimated from 12 samples, one each 524288 bytes on average", and what the JVM does not report; "" if exact.
 std::string allocation_note(const Scope& scope, std::uint64_t samples);
+
+// What the JVM could not give of allocations, sampled or each of them (jtrace.unavailable), with the reason.
+std::vector<std::string> unavailable_allocations(const Scope& scope);
 
 // The type in an objAlloc or objDef: "java.lang.String", "byte[]", "java.lang.String[]"; "?" if it has neither class
 // nor kind.

@@ -41,15 +41,6 @@ std::vector<std::string> frames_of(std::string_view stack) {
   return frames;
 }
 
-// Why a producer has no allocations, where it records that.
-std::vector<std::string> unavailable_in(const ScopeStatistics& statistics) {
-  std::vector<std::string> found;
-  if (statistics.scope == nullptr) return found;
-  for (const std::string& why : statistics.scope->unavailable)
-    if (why.find("objAlloc") != std::string::npos) found.push_back(why);
-  return found;
-}
-
 class TextView {
  public:
   TextView(const ScopeStatistics& statistics, const AllocationsView& view)
@@ -186,7 +177,9 @@ std::string allocations_text(const Statistics& statistics, const AllocationsView
   if (!out.empty()) return out;
   out = "no allocations in the trace" + recorded_without(statistics, Family::kAllocations) + "\n";
   for (const ScopeStatistics& each : statistics.by_scope()) {
-    for (const std::string& why : unavailable_in(each)) out += "  the JVM does not give " + printable(why) + "\n";
+    if (each.scope == nullptr) continue;
+    for (const std::string& why : unavailable_allocations(*each.scope))
+      out += "  the JVM does not give " + printable(why) + "\n";
     out += distance_note(each);
   }
   return out;

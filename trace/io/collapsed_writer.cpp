@@ -96,8 +96,7 @@ class CollapsedWriter final : public Converter, private CallListener {
     std::string why = "the trace has no allocations";
     bool is_told = false;
     for (const auto& scope : scopes_.all()) {
-      for (const std::string& each : scope->unavailable) {
-        if (each.find("objAlloc") == std::string::npos && each.find("allocation") == std::string::npos) continue;
+      for (const std::string& each : unavailable_allocations(*scope)) {
         why += "; the JVM does not give " + printable(each);
         is_told = true;
       }
