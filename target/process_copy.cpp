@@ -33,8 +33,6 @@ constexpr std::uint64_t kProbe = 4u << 20;   // bytes read to learn how fast the
 constexpr std::uint64_t kBatch = 4u << 20;   // bytes between two looks at the clock
 constexpr std::size_t kBatchRuns = 512;      // of the 1024 of IOV_MAX
 
-std::string mib(std::uint64_t bytes) { return std::to_string((bytes + (1u << 19)) >> 20) + " MiB"; }
-
 unsigned workers() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
 
 std::vector<std::byte> register_set(pid_t tid, int type, std::size_t room) {
@@ -65,7 +63,7 @@ class ProcessCopy::Room {
     void* at = start_
                    ? ::mremap(start_, size_, size, MREMAP_MAYMOVE)
                    : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return fail(system_error("no memory for a copy of " + mib(size)));
+    if (at == MAP_FAILED) return fail(system_error("no memory for a copy of " + size_text(size)));
     start_ = static_cast<std::byte*>(at);
     size_ = size;
     ::madvise(start_, size_, MADV_HUGEPAGE);
@@ -132,8 +130,8 @@ class ProcessCopier {
     const std::uint64_t size = plan_.memory_bytes(), free = free_memory();
     if (size + plan_.file_bytes() + kSpare > free)
       return fail(ErrorCategory::kRefused,
-                  "a copy of " + mib(size + plan_.file_bytes()) + " is needed, of which this machine has " + mib(free) +
-                      " free",
+                  "a copy of " + size_text(size + plan_.file_bytes()) + " is needed, of which this machine has " +
+                      size_text(free) + " free",
                   options_.pages ? "" : "--small keeps what the views of threads, locks and classes need");
     const auto estimate = planning + estimated_copy(size);
     if (estimate > options_.max_stop) return fail(too_long(size, estimate));
@@ -159,7 +157,7 @@ class ProcessCopier {
   Error too_long(std::uint64_t size, std::chrono::nanoseconds estimate) const {
     const std::string ms = std::to_string(estimate.count() / 1'000'000 + 1);
     return {.category = ErrorCategory::kRefused,
-            .text = "the process would stand still for about " + ms + " ms while " + mib(size) +
+            .text = "the process would stand still for about " + ms + " ms while " + size_text(size) +
                     " are copied, which is longer than the " + std::to_string(options_.max_stop.count()) +
                     " ms that are allowed",
             .help = "--max-stop allows more; --small takes a fraction of it"};

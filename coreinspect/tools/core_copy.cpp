@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/joined.h"
 #include "base/log.h"
+#include "base/size_text.h"
 #include "base/unique_fd.h"
 #include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/model/inspection.h"
@@ -22,8 +23,6 @@ namespace {
 constexpr std::uint64_t kPiece = 64u << 10;
 constexpr std::uint64_t kSpare = 64u << 20;  // bytes that stay free on this machine
 constexpr int kMaxStops = 5;  // objects that a collection moves between two stops are elsewhere in the next
-
-std::string mib(std::uint64_t bytes) { return std::to_string((bytes + (1u << 19)) >> 20) + " MiB"; }
 
 // What the views read of the running process, and what a core cannot be asked for later.
 struct Learned {
@@ -122,8 +121,9 @@ Result<> check_not_small(const target::Target& target, std::string_view what) {
 // The kernel would give more than there is, and then end whoever uses the most memory: that may be the target.
 Result<UniqueFd> core_in_memory(const target::ProcessCopy& copy, std::uint64_t free) {
   if (copy.bytes() > free || free - copy.bytes() < kSpare)
-    return fail(ErrorCategory::kRefused, "a core of " + mib(copy.bytes()) +
-                                             " is needed beside the copy, and this machine has " + mib(free) + " free");
+    return fail(ErrorCategory::kRefused, "a core of " + size_text(copy.bytes()) +
+                                             " is needed beside the copy, and this machine has " + size_text(free) +
+                                             " free");
   UniqueFd file(::memfd_create("jtrace-core", MFD_CLOEXEC));
   if (!file) return fail(system_error("no memory for a core"));
   JTRACE_RETURN_IF_ERROR(target::write_core(copy.process(), copy.ranges(), [&](std::string_view bytes) {
