@@ -172,7 +172,8 @@ class ControlThread {
     }
     char text[320];
     const int length = session_.methods->coverage(jni_, counted.size(), text, sizeof text);
-    return send_answer({.counted = counted.size(), .coverage = {text, static_cast<std::size_t>(length)}});
+    return send_answer(
+        {.has_counts = 1, .counted = counted.size(), .coverage = {text, static_cast<std::size_t>(length)}});
   }
 
   bool set_paused(bool paused) {
@@ -196,6 +197,8 @@ class ControlThread {
     char figures[512];
     if (session_.methods != nullptr) {
       const int length = session_.methods->figures(figures, sizeof figures);
+      answer.has_probes = 1;
+      answer.probed_methods = session_.methods->probed_methods();
       answer.rewritten = {figures, static_cast<std::size_t>(length)};
     }
     return send_frame(session_.control.get(), answer);

@@ -12,8 +12,9 @@ namespace {
 
 constexpr unsigned kHandshakeSeconds = 10;
 
-void send_answer_to_start(int socket, std::uint32_t status, std::uint64_t events, std::string_view text) {
-  send_frame(socket, record::StartedFields{.status = status, .events = events, .text = text});
+void send_answer_to_start(int socket, record::StartStatus status, std::uint64_t events, std::string_view text) {
+  send_frame(socket,
+             record::StartedFields{.status = static_cast<std::uint32_t>(status), .events = events, .text = text});
 }
 
 // Whether a copy of the agent, of another version or of the same by another path, has mapped a pool (PoolFile names it
@@ -70,10 +71,12 @@ void Reason::set(std::string_view why) {
 }
 
 void send_started(int socket, std::uint64_t events, std::string_view left_out) {
-  send_answer_to_start(socket, 0, events, left_out);
+  send_answer_to_start(socket, record::StartStatus::kTraces, events, left_out);
 }
 
-void send_failure(int socket, std::string_view failure) { send_answer_to_start(socket, 1, 0, failure); }
+void send_failure(int socket, record::StartStatus status, std::string_view failure) {
+  send_answer_to_start(socket, status, 0, failure);
+}
 
 void complain(const char* why) {
   char line[sizeof(Reason) + 64];
@@ -95,12 +98,14 @@ AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string
   }
   auto* session = new AgentSession(vm, static_cast<UniqueFd&&>(control));
   const char* failure = read_start(frame, session->config, error);
-  if (failure == nullptr && (CallbackGuard::current().load() != nullptr || other_copy_traces()))
-    failure = record::kAlreadyTraced;
+  if (failure == nullptr && (CallbackGuard::current().load() != nullptr || other_copy_traces())) {
+    failure = "this JVM is being traced already";
+    error.status = record::StartStatus::kAlreadyTraced;
+  }
   if (failure == nullptr) failure = session->start(static_cast<UniqueFd&&>(frame.descriptor), live);
   if (failure == nullptr) return session;
   if (failure != error.text) error.set(failure);
-  if (frame.type == record::FrameType::kStart) send_failure(socket, failure);
+  if (frame.type == record::FrameType::kStart) send_failure(socket, error.status, failure);
   if (session->jvmti != nullptr) session->jvmti->DisposeEnvironment();
   delete session;
   return nullptr;
@@ -110,7 +115,7 @@ void abandon_session(AgentSession& session, const char* failure) {
   CallbackGuard::current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(5000);
   session.jvmti->DisposeEnvironment();
-  send_failure(session.control.get(), failure);
+  send_failure(session.control.get(), record::StartStatus::kFailed, failure);
   if (!empty) {  // a callback may still use it: leaked
     AgentSession::has_leaked() = true;
     return;

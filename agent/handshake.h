@@ -6,12 +6,14 @@
 #include <string_view>
 
 #include "agent/agent_session.h"
+#include "trace/record/frames.h"
 
 namespace jtrace::agent {
 
 // Why a session did not begin: one line with the path concerned (PATH_MAX) and what would help.
 struct Reason {
   char text[4096 + 1024] = "";
+  record::StartStatus status = record::StartStatus::kFailed;
 
   void set(std::string_view why);
 };
@@ -22,8 +24,8 @@ AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string
 
 // Sends Started: `events` are on, except what `left_out` names.
 void send_started(int socket, std::uint64_t events, std::string_view left_out);
-// Sends Started: nothing is on, with the reason.
-void send_failure(int socket, std::string_view failure);
+// Sends Started: nothing is on, with the reason; `status` is not kTraces.
+void send_failure(int socket, record::StartStatus status, std::string_view failure);
 
 // Reports to jtrace that go_live() failed and removes the session from the JVM.
 void abandon_session(AgentSession& session, const char* failure);

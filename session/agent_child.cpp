@@ -125,7 +125,8 @@ class AgentChild {
     // Started arrives with VMInit, however long the JVM takes to get there.
     JTRACE_ASSIGN_OR_RETURN(const Frame answer, wait_for(channel_, FrameType::kStarted, -1));
     JTRACE_ASSIGN_OR_RETURN(const Started started, decode_started(answer.payload));
-    if (started.status != 0) return fail(ErrorCategory::kAgent, started.text);
+    if (static_cast<trace::record::StartStatus>(started.status) != trace::record::StartStatus::kTraces)
+      return fail(ErrorCategory::kAgent, started.text);
     options.events &= started.events;
     const JvmCounters counters = find_jvm_counters(process);  // they exist now
     identity.vm_begin_time = counters.vm_begin_time;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "trace/probed_methods.h"
 
 namespace jtrace::session {
 namespace {
@@ -64,12 +63,12 @@ std::optional<AgentAnswer> AgentDialogue::take(const Frame& frame) {
   answer.counts.coverage = answer.decoded.coverage;
   // A trace that ends has asked for its last counts already.
   const bool is_last = leaving_ && answer.question == AgentQuestion::kCountForDocument && asked_.empty();
-  if (is_last && !answer.counts.coverage.empty()) last_counts_ = answer.counts;
+  if (is_last && answer.decoded.has_counts != 0) last_counts_ = answer.counts;
   return answer;
 }
 
 void AgentDialogue::note_probes(const Answer& answer) {
-  if (const auto methods = trace::probed_methods(answer.rewritten)) probed_methods_ = methods;
+  if (answer.has_probes != 0) probed_methods_ = answer.probed_methods;
 }
 
 Result<MethodCounts> AgentDialogue::count_now() {
@@ -87,8 +86,9 @@ Result<MethodCounts> AgentDialogue::count_now() {
         counts.add(frame->payload);
       } else if (ahead == 0 && is_answer(*frame)) {
         asked_.pop_back();
-        const Answer answer = decode_answer(frame->payload).value_or(Answer{});
+        JTRACE_ASSIGN_OR_RETURN(const Answer answer, decode_answer(frame->payload));
         note_probes(answer);
+        if (answer.has_counts == 0) return fail(ErrorCategory::kAgent, refusal_in(answer));
         counts.coverage = answer.coverage;
         if (leaving_) last_counts_ = counts;
         return counts;

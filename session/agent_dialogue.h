@@ -30,7 +30,7 @@ struct AgentAnswer {
   Asker asker;
   std::string refusal;  // why the agent does not do it; "": it does
   Answer decoded;       // frames.def
-  MethodCounts counts;  // of kCount and kCountForDocument; its coverage is "" if there are none
+  MethodCounts counts;  // of kCount and kCountForDocument, if `decoded` has counts
 };
 
 class AgentDialogue {

@@ -16,6 +16,7 @@ namespace jtrace::session {
 namespace {
 
 using trace::record::FrameType;
+using trace::record::StartStatus;
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -38,14 +39,16 @@ Result<Started> start_agent(GreetedAgent& agent, const PoolFile& pool, const std
   JTRACE_ASSIGN_OR_RETURN(const Frame frame, wait_for_frame(agent.channel, waiter));
   if (frame.type != FrameType::kStarted) return fail(ErrorCategory::kAgent, "the agent did not start");
   JTRACE_ASSIGN_OR_RETURN(Started started, decode_started(frame.payload));
-  if (started.status == 0) return started;
-  if (started.text == trace::record::kAlreadyTraced)
-    return fail(ErrorCategory::kRefused,
-                "JVM " + std::to_string(waiter.process().pid()) +
-                    " is being traced already, by a jtrace of another user or one that was killed a moment ago",
-                "the agent of a killed one is leaving: try again in some seconds");
-  return fail(ErrorCategory::kAgent,
-              "the agent cannot trace JVM " + std::to_string(waiter.process().pid()) + ": " + started.text);
+  const std::string jvm = "JVM " + std::to_string(waiter.process().pid());
+  switch (static_cast<StartStatus>(started.status)) {
+    case StartStatus::kTraces: return started;
+    case StartStatus::kAlreadyTraced:
+      return fail(ErrorCategory::kRefused,
+                  jvm + " is being traced already, by a jtrace of another user or one that was killed a moment ago",
+                  "the agent of a killed one is leaving: try again in some seconds");
+    case StartStatus::kFailed: break;
+  }
+  return fail(ErrorCategory::kAgent, "the agent cannot trace " + jvm + ": " + started.text);
 }
 
 }  // namespace

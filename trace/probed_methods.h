@@ -1,5 +1,5 @@
-// The agent's figures about its probes, which are the value of kRewrittenKey and stand in its answers:
-// "classes=2,methods=12,..." (RewriteResults::figures). Pure, any thread.
+// The agent's figures about its probes, which are the value of kRewrittenKey: "classes=2,methods=12,..."
+// (RewriteResults::figures). Pure, any thread.
 #pragma once
 
 #include <cstdint>

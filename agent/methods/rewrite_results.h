@@ -39,6 +39,7 @@ class RewriteResults {
 
   // "classes=N,methods=N,...", for the trace and for status.
   int figures(bool with_calls, char* text, std::size_t size) const;
+  std::uint32_t methods() const { return methods_.load(); }
   std::uint32_t native() const { return native_.load(); }
   std::uint32_t abstract() const { return abstract_.load(); }
   std::uint32_t skipped() const { return skipped_.load(); }

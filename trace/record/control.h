@@ -19,22 +19,19 @@
 
 namespace jtrace::trace::record {
 
-inline constexpr std::uint32_t kControlVersion = 9;
-// The text of Started if another jtrace traces the JVM: a refusal, not a failure of the agent.
-inline constexpr const char* kAlreadyTraced = "this JVM is being traced already";
+inline constexpr std::uint32_t kControlVersion = 10;
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
 
 enum class FrameType : std::uint32_t {
   kHello = 1,  // frames.def has the fields of Hello, Started, Refused and Answer
   // Texts are UTF-8.
-  kStart = 2,    // u32 control version | Config (below)
-  kRefused = 3,  // frames.def
-  kStarted = 4,  // frames.def: ok, with the events that are really on and what was left out and why; or why not at all,
-                 // with status 1
-  kPause = 5,    // no payload
-  kResume = 6,   // no payload
-  kFilters = 7,  // filter rules as in Config: replaces the active block
-  kDetach = 8,   // no payload
+  kStart = 2,      // u32 control version | Config (below)
+  kRefused = 3,    // frames.def
+  kStarted = 4,    // frames.def: the events that are really on and what was left out and why; or why not at all
+  kPause = 5,      // no payload
+  kResume = 6,     // no payload
+  kFilters = 7,    // filter rules as in Config: replaces the active block
+  kDetach = 8,     // no payload
   kDetached = 9,   // no payload: callbacks are off, nothing will be written, the pool is unmapped
   kQuery = 10,     // no payload
   kAnswer = 11,    // frames.def

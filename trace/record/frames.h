@@ -7,6 +7,8 @@
 
 namespace jtrace::trace::record {
 
+// kAlreadyTraced: by another jtrace, which is a refusal and no failure of the agent.
+enum class StartStatus : std::uint32_t { kTraces = 0, kFailed = 1, kAlreadyTraced = 2 };
 enum class AnswerStatus : std::uint32_t { kOk = 0, kMalformed = 1, kUnknownFrame = 2, kNothingCounted = 3 };
 
 #define FRAME(Name, text) \

@@ -108,12 +108,12 @@ class Handshake : public ::testing::Test {
     return reason.text;
   }
   // The text of the agent's Started, after its Hello.
-  std::string told() {
+  std::string told(record::StartStatus status = record::StartStatus::kFailed) {
     Frame frame;
     while (receive_frame(jtrace_.get(), frame) && frame.type != record::FrameType::kStarted) {
     }
     ByteReader reader(frame.payload);
-    EXPECT_EQ(reader.read<std::uint32_t>(), 1u);
+    EXPECT_EQ(reader.read<std::uint32_t>(), static_cast<std::uint32_t>(status));
     EXPECT_EQ(reader.read<std::uint64_t>(), 0u);
     return std::string(reader.read_text(reader.read<std::uint32_t>()));
   }
@@ -127,6 +127,15 @@ TEST_F(Handshake, AJtraceOfAnotherVersionIsRefused) {
   send_start(record::kControlVersion + 1);
   EXPECT_EQ(refused(), "this agent and jtrace are of different versions");
   EXPECT_EQ(told(), "this agent and jtrace are of different versions");
+}
+
+TEST_F(Handshake, AJvmThatIsTracedIsReportedByTheStatus) {
+  alignas(AgentSession) char other[sizeof(AgentSession)];
+  CallbackGuard::current().store(reinterpret_cast<Recorder*>(other));
+  send_start(record::kControlVersion);
+  EXPECT_EQ(refused(), "this JVM is being traced already");
+  CallbackGuard::current().store(nullptr);
+  EXPECT_EQ(told(record::StartStatus::kAlreadyTraced), "this JVM is being traced already");
 }
 
 TEST_F(Handshake, AJvmWithoutJvmTiIsRefused) {

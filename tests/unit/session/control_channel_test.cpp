@@ -77,7 +77,8 @@ TEST(Frames, AnAnswerHasTheReasonOfARefusal) {
 
 TEST(Frames, AnAnswerHasTheLinesOfStatus) {
   EXPECT_EQ(agent_lines(Answer{.paused = 1, .collections = 7}), "paused=1\ncollections=7\n");
-  EXPECT_EQ(agent_lines(Answer{.rewritten = "classes=3"}), "paused=0\ncollections=0\nrewritten=classes=3\n");
+  EXPECT_EQ(agent_lines(Answer{.has_probes = 1, .rewritten = "classes=3"}),
+            "paused=0\ncollections=0\nrewritten=classes=3\n");
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ void FakeAgent::run(int socket, const Work& work) {
       const std::uint64_t counts[] = {kCountedMethod, 10 * ++asked, kUnknownMethod, 1};
       send_frame(socket, FrameType::kCounts, {reinterpret_cast<const char*>(counts), sizeof counts});
       const std::string coverage = "asked=" + std::to_string(asked);
-      send_frame(socket, trace::record::AnswerFields{.counted = 2, .coverage = coverage});
+      send_frame(socket, trace::record::AnswerFields{.has_counts = 1, .counted = 2, .coverage = coverage});
       continue;
     }
     if (type != FrameType::kDetach) {
