@@ -7,9 +7,13 @@
 #include "trace/gap_option.h"
 #include "trace/io/scopes.h"
 #include "trace/option_keys.h"
+#include "trace/record/control.h"
+#include "trace/record/event_names.h"
 
 namespace jtrace::session {
 namespace {
+
+namespace record = trace::record;
 
 constexpr std::size_t kMost = 65'536;  // names of threads, of classes, objects: beyond, all of the kind are forgotten
 
@@ -52,8 +56,7 @@ Result<> LiveWatch::write(const trace::Event& event) {
 void LiveWatch::on_option(const trace::Option& option) {
   if (option.key == trace::kGapKey || option.key == trace::kDroppedKey) note_loss();
   else if (option.key == "events") {
-    for (const std::string_view word : split(option.value.view(), ','))
-      has_blocking_ends_ = has_blocking_ends_ || word == "monContendedEntered";
+    has_blocking_ends_ |= (record::events_in(option.value.view()) & record::kMonContendedEnteredEvent) != 0;
   } else if (option.key == trace::kThreadStateKey) {
     on_first_state(option.value.view());
   } else if (option.key == trace::kPausedKey) {

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "base/time_text.h"
-#include "session/options/event_names.h"
 #include "session/options/options.h"
 #include "session/options/text_check.h"
+#include "trace/record/event_names.h"
 #include "trace/record/layout.h"
 
 namespace jtrace::session {
@@ -183,16 +183,18 @@ OptionSpec min_contention_option() {
 }
 
 OptionSpec events_option() {
-  static const std::string help = "elements of trace.dtd, or groups of them: " + event_groups_help();
+  static const std::string help = "elements of trace.dtd, or groups of them: " + trace::record::event_groups_help();
   return {"events",
           OptionKind::kList,
           "LIST",
           help,
           [](TraceOptions& options, const Items& items) -> Result<> {
-            JTRACE_ASSIGN_OR_RETURN(options.events, events_of_words(items));
+            JTRACE_ASSIGN_OR_RETURN(options.events, trace::record::events_of_words(items));
             return {};
           },
-          [](const TraceOptions& options) -> std::optional<std::string> { return words_of_events(options.events); }};
+          [](const TraceOptions& options) -> std::optional<std::string> {
+            return trace::record::words_of_events(options.events);
+          }};
 }
 
 OptionSpec filter_option() {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "session/options/event_names.h"
 #include "session/options/text_check.h"
 #include "session/options/unused_options.h"
 #include "trace/record/control.h"
+#include "trace/record/event_names.h"
 
 namespace jtrace::session {
 
@@ -89,7 +89,7 @@ Result<> check_together(const TraceOptions& options) {
 
 }  // namespace
 
-TraceOptions::TraceOptions() : events(default_events()) {}
+TraceOptions::TraceOptions() : events(trace::record::default_events()) {}
 
 std::string TraceOptions::output_path(int pid) const {
   if (spills()) return spill;

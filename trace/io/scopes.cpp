@@ -9,6 +9,8 @@
 #include "trace/io/loss_sink.h"
 #include "trace/option_keys.h"
 #include "trace/probed_methods.h"
+#include "trace/record/control.h"
+#include "trace/record/event_names.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -23,16 +25,13 @@ const typename Map::mapped_type* find(const Map& map, std::uint64_t id) {
 
 // --events: objAlloc are the JVM's samples; the probes' allocations replace them.
 void note_events(Scope& scope, std::string_view words) {
-  bool samples = false, exact = false;
-  for (const std::string_view word : split(words, ',')) {
-    samples = samples || word == "objAlloc" || word == "objects" || word == "all";
-    exact = exact || word == "allocations";
-    if (word == "monContendedEntered") scope.has_blocking_ends = true;
-    if (word == "monWaited") scope.has_wait_ends = true;
-    scope.has_calls |= word == "all" || word == "methodEntry" || word == "methodExit" || word == "methods" ||
-                       word == "methodCount" || word == "counts";
-    scope.has_exceptions |= word == "all" || word == "throw" || word == "catch" || word == "exceptions";
-  }
+  const std::uint64_t events = record::events_in(words);
+  const auto has = [&](std::uint64_t bits) { return (events & bits) != 0; };
+  const bool samples = has(record::kObjAllocEvent), exact = has(record::kAllocationEvent);
+  scope.has_blocking_ends |= has(record::kMonContendedEnteredEvent);
+  scope.has_wait_ends |= has(record::kMonWaitedEvent);
+  scope.has_calls |= has(record::kMethodEvent | record::kMethodCountEvent);
+  scope.has_exceptions |= has(record::kThrowEvent | record::kCatchEvent);
   scope.has_events_option = true;
   scope.events_sampled = samples && !exact;
   scope.has_allocations |= samples || exact;

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "session/options/event_names.h"
 #include "tests/testlib/must.h"
 #include "trace/record/control.h"
+#include "trace/record/event_names.h"
 
 namespace jtrace::session {
 namespace {
@@ -26,27 +26,6 @@ std::string error_of(std::string_view text) {
   if (options) return "no error";
   EXPECT_EQ(exit_status(options.error()), ExitStatus::kUsage);
   return options.error().message();
-}
-
-std::vector<std::string> words_in(const std::string& text) {
-  std::vector<std::string> words;
-  for (const std::string_view word : split(text, ',')) words.emplace_back(word);
-  return words;
-}
-
-// Every bit of Start has a word or an option, and the words that are echoed are accepted again.
-TEST(EventNames, ReachEachRowOfTheTable) {
-  std::uint64_t reached = trace::record::kVirtualThreadEvent;  // --virtual-threads
-#define EVENT_BIT(number, Name, when, probes, groups, words)                                    \
-  if (trace::record::k##Name##Event != trace::record::kVirtualThreadEvent) {                    \
-    const std::uint64_t bit = trace::record::k##Name##Event;                                    \
-    EXPECT_EQ(events_of_words(words_in(words_of_events(bit))).value_or(0) & bit, bit) << #Name; \
-    EXPECT_THAT(event_groups_help(), HasSubstr(std::string(split(groups, ' ')[0])));            \
-    reached |= bit;                                                                             \
-  }
-#include "trace/record/events.def"
-#undef EVENT_BIT
-  EXPECT_EQ(words_of_events(reached), words_of_events(~std::uint64_t{0}));
 }
 
 TEST(Options, DefaultsAreThoseOfTheDesign) {

@@ -359,6 +359,15 @@ TEST_F(SlowTrace, SaysWhatTheTraceWasNotRecordedWith) {
             ": it was recorded without objects or allocations (--events)");
 }
 
+// They must be named: a trace of `all` has neither.
+TEST_F(SlowTrace, AllEventsAreWithoutCallsAndExceptions) {
+  write(Option{.key = "events", .value = "all", .traceIdRef = "t"});
+  EXPECT_TRUE(statistics_.finish());
+  EXPECT_NE(recorded_without(statistics_, Family::kCalls), "");
+  EXPECT_NE(recorded_without(statistics_, Family::kExceptions), "");
+  EXPECT_EQ(recorded_without(statistics_, Family::kAllocations), "");
+}
+
 TEST_F(SlowTrace, TextOfTheTargetHasNoControlCharacters) {
   define(1, "a\x1b[2Jb");
   const std::vector<Value> values = {{.type = "STRING", .value = "x\ny"}};

@@ -1,26 +1,26 @@
-#include "session/options/event_names.h"
+#include "trace/record/event_names.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "base/strings.h"
 #include "trace/record/control.h"
 
-namespace jtrace::session {
+namespace jtrace::trace::record {
 namespace {
-
-namespace record = trace::record;
 
 enum class When { kDefault, kAll, kNamed, kOption };
 
 struct Row {
   std::uint64_t bit;
   When when;
-  record::EventProbes probes;
+  EventProbes probes;
   std::string_view groups, words;
 };
 constexpr Row kRows[] = {
 #define EVENT_BIT(number, Name, when, probes, groups, words) \
-  {record::k##Name##Event, When::k##when, record::EventProbes::k##probes, groups, words},
+  {k##Name##Event, When::k##when, EventProbes::k##probes, groups, words},
 #include "trace/record/events.def"
 #undef EVENT_BIT
 };
@@ -99,16 +99,19 @@ void for_each_word(Function function) {
     if (!is_group(word)) function(word);
 }
 
-Result<std::uint64_t> bits_of(std::string_view name) {
-  for (const std::string_view always : kAlways)
-    if (always == name) return std::uint64_t{0};
-  const Word* found = nullptr;
-  std::vector<std::string_view> available;
+// Nothing: there is no such word.
+std::optional<std::uint64_t> bits_of(std::string_view name) {
+  if (std::ranges::find(kAlways, name) != std::end(kAlways)) return 0;
+  std::optional<std::uint64_t> found;
   for_each_word([&](const Word& word) {
-    if (word.name == name) found = &word;
-    available.push_back(word.name);
+    if (word.name == name) found = word.bits;
   });
-  if (found != nullptr) return found->bits;
+  return found;
+}
+
+tl::unexpected<Error> unknown(std::string_view name) {
+  std::vector<std::string_view> available;
+  for_each_word([&](const Word& word) { available.push_back(word.name); });
   const std::string_view nearest = nearest_word(name, available);
   return fail(ErrorCategory::kUsage, "unknown event '" + std::string(name) + "'",
               nearest.empty() ? "there are " + event_words_help() : "did you mean '" + std::string(nearest) + "'?");
@@ -124,9 +127,16 @@ Result<std::uint64_t> events_of_words(const std::vector<std::string>& words) {
   std::uint64_t bits = 0;
   for (const std::string& word : words) {
     if (word.empty()) return fail(ErrorCategory::kUsage, "an event's name is missing between two commas");
-    JTRACE_ASSIGN_OR_RETURN(const std::uint64_t more, bits_of(word));
-    bits |= more;
+    const auto more = bits_of(word);
+    if (!more) return unknown(word);
+    bits |= *more;
   }
+  return bits;
+}
+
+std::uint64_t events_in(std::string_view text) {
+  std::uint64_t bits = 0;
+  for (const std::string_view word : split(text, ',')) bits |= bits_of(word).value_or(0);
   return bits;
 }
 
@@ -143,7 +153,7 @@ std::string words_of_events(std::uint64_t bits) {
 std::string event_groups_help() {
   std::string cheap, rewriting, others;
   for (const Word& group : groups()) {
-    const bool rewrites = (group.bits & record::kProbeEvents) != 0;
+    const bool rewrites = (group.bits & kProbeEvents) != 0;
     const bool in_all = (group.bits & ~bits_with(is_in_all)) == 0;
     if (group.name != "all") (rewrites ? rewriting : in_all ? cheap : others).append(" ").append(group.name);
   }
@@ -161,4 +171,4 @@ std::string event_words_help() {
   return text;
 }
 
-}  // namespace jtrace::session
+}  // namespace jtrace::trace::record
