@@ -102,7 +102,7 @@ bool decode_config(std::span<const std::byte> payload, Config& config) {
   ByteReader reader(payload);
   config.events = reader.read<std::uint64_t>();
   config.flags = reader.read<std::uint32_t>();
-#define START_VALUE(type, member, ...) config.member = reader.read<type>();
+#define START_VALUE(type, Name, member, ...) config.member = reader.read<type>();
 #include "trace/record/start_options.def"
   if (!decode(reader, config.counters)) return false;
   const auto rest = reader.read_bytes(reader.remaining());

@@ -73,7 +73,7 @@ struct JvmCounters {
 struct Config {
   std::uint64_t events = 0;  // EventBit
   std::uint32_t flags = 0;   // ConfigFlag
-#define START_VALUE(type, member, ...) type member = 0;
+#define START_VALUE(type, Name, member, ...) type member = 0;
 #include "trace/record/start_options.def"
   JvmCounters counters;
   FilterBlock filters;

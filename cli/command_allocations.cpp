@@ -7,11 +7,13 @@
 #include "cli/one_of.h"
 #include "cli/units.h"
 #include "trace/io/allocations_text.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::cli {
 namespace {
 
 namespace io = trace::io;
+namespace record = trace::record;
 
 struct AllocationArguments {
   BriefTrace trace;
@@ -25,10 +27,12 @@ struct AllocationArguments {
 // The JVM's own samples cover all code; filters choose the methods of which each allocation is recorded.
 Result<> give_options(session::OptionReader& reader, const AllocationArguments& arguments) {
   const bool is_exact = !arguments.trace.filters.empty();
-  JTRACE_RETURN_IF_ERROR(reader.give("events", is_exact ? "allocations,threads" : "objects,threads"));
+  JTRACE_RETURN_IF_ERROR(reader.give(record::kEventsOption, is_exact ? "allocations,threads" : "objects,threads"));
   if (!arguments.sample_interval.empty())
-    JTRACE_RETURN_IF_ERROR(reader.give("sample-interval", arguments.sample_interval));
-  return is_exact && arguments.by == "stack" ? reader.give("stack-depth", "16") : Result<>();
+    JTRACE_RETURN_IF_ERROR(reader.give(record::kSampleIntervalOption, arguments.sample_interval));
+  return is_exact && arguments.by == "stack"
+             ? reader.give(record::kStackDepthOption, std::to_string(record::kDefaultStackDepth))
+             : Result<>();
 }
 
 ExitStatus run(const AllocationArguments& arguments) {
@@ -57,8 +61,9 @@ void add_allocations_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--by", arguments->by, "one table: class, site, stack or thread (default: all but stack)")
       ->check(one_of({"class", "site", "stack", "thread"}));
   command
-      ->add_option("--sample-interval", arguments->sample_interval,
-                   "without --filter: bytes between samples (default: 512K); 0: every object")
+      ->add_option("--" + std::string(record::kSampleIntervalOption), arguments->sample_interval,
+                   record::option_help("without --filter: bytes between samples (default: {default}); 0: every object",
+                                       record::StartForm::kSize, record::kDefaultSampleInterval))
       ->type_name("SIZE");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   add_rows(*command, arguments->rows, "rows of each table (20)");

@@ -7,11 +7,13 @@
 #include "cli/one_of.h"
 #include "cli/units.h"
 #include "trace/io/exceptions_text.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::cli {
 namespace {
 
 namespace io = trace::io;
+namespace record = trace::record;
 
 struct ExceptionArguments {
   BriefTrace trace;
@@ -21,8 +23,8 @@ struct ExceptionArguments {
 };
 
 Result<> give_options(session::OptionReader& reader, const ExceptionArguments& arguments) {
-  JTRACE_RETURN_IF_ERROR(reader.give("events", "exceptions,threads"));
-  return arguments.messages ? reader.give_flag("exception-messages") : Result<>();
+  JTRACE_RETURN_IF_ERROR(reader.give(record::kEventsOption, "exceptions,threads"));
+  return arguments.messages ? reader.give_flag(record::kExceptionMessagesOption) : Result<>();
 }
 
 ExitStatus run(const ExceptionArguments& arguments) {

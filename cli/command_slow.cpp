@@ -10,11 +10,13 @@
 #include "cli/units.h"
 #include "trace/io/io_methods.h"
 #include "trace/io/slow_text.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::cli {
 namespace {
 
 namespace io = trace::io;
+namespace record = trace::record;
 
 constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns; for shorter times the precise clock is used
 
@@ -38,18 +40,18 @@ std::uint64_t recorded_from(std::uint64_t over) {
 std::string millis(std::uint64_t ns) { return std::to_string(static_cast<double>(ns) / 1e6) + "ms"; }
 
 Result<> give_options(session::OptionReader& reader, const SlowArguments& arguments, std::uint64_t over) {
-  JTRACE_RETURN_IF_ERROR(reader.give("events", "methods,gc,monitors,sleeps,parks,threads"));
-  JTRACE_RETURN_IF_ERROR(reader.give_flag("monitor-owner"));
+  JTRACE_RETURN_IF_ERROR(reader.give(record::kEventsOption, "methods,gc,monitors,sleeps,parks,threads"));
+  JTRACE_RETURN_IF_ERROR(reader.give_flag(record::kMonitorOwnerOption));
   // Many short waits may make a call slow.
-  JTRACE_RETURN_IF_ERROR(reader.give("min-contention", "0"));
-  JTRACE_RETURN_IF_ERROR(reader.give("slower-than", millis(recorded_from(over))));
-  if (over < kLeastCoarse) JTRACE_RETURN_IF_ERROR(reader.give("time", "precise"));
-  if (arguments.cpu_time) JTRACE_RETURN_IF_ERROR(reader.give_flag("cpu-time"));
+  JTRACE_RETURN_IF_ERROR(reader.give(record::kMinContentionOption, "0"));
+  JTRACE_RETURN_IF_ERROR(reader.give(record::kSlowerThanOption, millis(recorded_from(over))));
+  if (over < kLeastCoarse) JTRACE_RETURN_IF_ERROR(reader.give(record::kPreciseTimeOption, "precise"));
+  if (arguments.cpu_time) JTRACE_RETURN_IF_ERROR(reader.give_flag(record::kCpuTimeOption));
   // Before the filters that leave the JDK out: the first that matches decides.
   if (arguments.io)
     for (const std::string& rule : io::io_filters()) JTRACE_RETURN_IF_ERROR(reader.give("filter", rule));
   // Arguments cost in quick calls too, so they are read only with filters.
-  if (!arguments.trace.filters.empty() && !arguments.no_arguments) return reader.give_flag("arguments");
+  if (!arguments.trace.filters.empty() && !arguments.no_arguments) return reader.give_flag(record::kArgumentsOption);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "trace/option_keys.h"
 #include "trace/record/control.h"
 #include "trace/record/event_names.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::session {
 namespace {
@@ -55,7 +56,7 @@ Result<> LiveWatch::write(const trace::Event& event) {
 
 void LiveWatch::on_option(const trace::Option& option) {
   if (option.key == trace::kGapKey || option.key == trace::kDroppedKey) note_loss();
-  else if (option.key == "events") {
+  else if (option.key == record::kEventsOption) {
     has_blocking_ends_ |= (record::events_in(option.value.view()) & record::kMonContendedEnteredEvent) != 0;
   } else if (option.key == trace::kThreadStateKey) {
     on_first_state(option.value.view());

@@ -55,7 +55,7 @@ std::string encode_start(const TraceOptions& options, const HeapCounters& counte
   append(bytes, record::kControlVersion);
   append(bytes, options.events);
   append(bytes, flags);
-#define START_VALUE(type, member, ...) append<type>(bytes, options.member);
+#define START_VALUE(type, Name, member, ...) append<type>(bytes, options.member);
 #include "trace/record/start_options.def"
   bytes += encode_counters(counters);
   return bytes + encode_filter_rules(options.filters);

@@ -8,6 +8,7 @@
 #include "session/options/text_check.h"
 #include "trace/record/event_names.h"
 #include "trace/record/layout.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::session {
 
@@ -76,15 +77,16 @@ OptionSpec size(std::string_view name, std::string_view help, Number TraceOption
 }
 
 OptionSpec number(std::string_view name, std::string_view help, std::uint32_t TraceOptions::*member,
-                  std::uint32_t most) {
+                  std::uint32_t least, std::uint32_t most) {
   return {name,
           OptionKind::kValue,
           "N",
           help,
           [=](TraceOptions& options, const Items& items) -> Result<> {
             const auto value = parse_decimal<std::uint32_t>(items[0]);
-            if (!value || *value > most)
-              return wrong_value(name, items[0], "a number from 0 to " + std::to_string(most));
+            if (!value || *value < least || *value > most)
+              return wrong_value(name, items[0],
+                                 "a number from " + std::to_string(least) + " to " + std::to_string(most));
             options.*member = *value;
             return {};
           },
@@ -149,14 +151,22 @@ OptionSpec timeout_option() {
           [](const TraceOptions&) -> std::optional<std::string> { return std::nullopt; }};
 }
 
-OptionSpec time_above_0(std::string_view name, std::string_view help, std::uint64_t TraceOptions::*member) {
+std::string time_range(std::uint64_t least, std::uint64_t most) {
+  if (least == 1 && most == UINT64_MAX) return "a time above 0";
+  return "a time from " + (least == 0 ? "0" : duration_text(least)) + " to " + duration_text(most);
+}
+
+// 0, which cannot be given where `least` is above it, is not echoed.
+OptionSpec time_value(std::string_view name, std::string_view help, std::uint64_t TraceOptions::*member,
+                      std::uint64_t least, std::uint64_t most) {
   return {name,
           OptionKind::kValue,
           "TIME",
           help,
           [=](TraceOptions& options, const Items& items) -> Result<> {
             const auto time = parse_seconds(items[0]);
-            if (!time || *time == 0) return wrong_value(name, items[0], "a time above 0 (20ms, 1.5, 2m)");
+            if (!time || *time < least || *time > most)
+              return wrong_value(name, items[0], time_range(least, most) + " (20ms, 1.5, 2m)");
             options.*member = *time;
             return {};
           },
@@ -167,7 +177,7 @@ OptionSpec time_above_0(std::string_view name, std::string_view help, std::uint6
 
 OptionSpec min_contention_option() {
   return {
-      "min-contention",
+      trace::record::kMinContentionOption,
       OptionKind::kValue,
       "TIME",
       "monContendedEnter and monContendedEntered only of contentions that take at least this long; shorter ones are "
@@ -175,7 +185,7 @@ OptionSpec min_contention_option() {
       [](TraceOptions& options, const Items& items) -> Result<> {
         const auto time = parse_seconds(items[0]);
         if (!time || *time > kLongestContention)
-          return wrong_value("min-contention", items[0], "a time from 0 to 1m (1ms, 50us, 0.02)");
+          return wrong_value(trace::record::kMinContentionOption, items[0], "a time from 0 to 1m (1ms, 50us, 0.02)");
         options.min_contention = *time;
         return {};
       },
@@ -184,7 +194,7 @@ OptionSpec min_contention_option() {
 
 OptionSpec events_option() {
   static const std::string help = "elements of trace.dtd, or groups of them: " + trace::record::event_groups_help();
-  return {"events",
+  return {trace::record::kEventsOption,
           OptionKind::kList,
           "LIST",
           help,
@@ -254,14 +264,14 @@ OptionSpec min_free_option() {
 
 // A number without a unit is in ms.
 OptionSpec milliseconds(std::string_view name, std::string_view help, std::uint32_t TraceOptions::*member,
-                        std::uint32_t most) {
-  OptionSpec spec = number(name, help, member, most);
+                        std::uint32_t least, std::uint32_t most) {
+  OptionSpec spec = number(name, help, member, least, most);
   spec.value = "TIME";
   spec.set = [=](TraceOptions& options, const Items& items) -> Result<> {
     constexpr std::uint64_t kMillisecond = 1'000'000;  // ns
     const auto time = parse_duration(items[0], PlainUnit::kMilliseconds);
-    if (!time || *time > most * kMillisecond)
-      return wrong_value(name, items[0], "a time from 0 to " + duration_text(most * kMillisecond) + " (20ms, 1s)");
+    if (!time || *time < least * kMillisecond || *time > most * kMillisecond)
+      return wrong_value(name, items[0], time_range(least * kMillisecond, most * kMillisecond) + " (20ms, 1s)");
     options.*member = static_cast<std::uint32_t>(*time / kMillisecond);
     return {};
   };
@@ -271,15 +281,19 @@ OptionSpec milliseconds(std::string_view name, std::string_view help, std::uint3
 // The options that go to the agent, parsed by the forms of start_options.def.
 std::vector<OptionSpec> start_options() {
   using O = TraceOptions;
-#define START_FORM_Time(key, help, member, least, most) time_above_0(key, help, member)
-#define START_FORM_Size(key, help, member, least, most) size(key, help, member, least, most)
-#define START_FORM_Count(key, help, member, least, most) number(key, help, member, most)
-#define START_FORM_Milliseconds(key, help, member, least, most) milliseconds(key, help, member, most)
+#define START_VALUE(type, Name, member, form, normal, least, most, key, help) \
+  static const std::string k##Name##Help = trace::record::option_help(help, trace::record::StartForm::k##form, normal);
+#include "trace/record/start_options.def"
+#define START_FORM_Time time_value
+#define START_FORM_Size size
+#define START_FORM_Count number
+#define START_FORM_Milliseconds milliseconds
   return {
 #define START_FLAG(bit, Name, member, key, help) flag(key, help, &O::member),
 #define START_CHOICE(bit, Name, member, key, first, second, help) \
   choice(key, first, second, first "|" second, help, &O::member),
-#define START_VALUE(type, member, form, key, help, least, most) START_FORM_##form(key, help, &O::member, least, most),
+#define START_VALUE(type, Name, member, form, normal, least, most, key, help) \
+  START_FORM_##form(key, k##Name##Help, &O::member, least, most),
 #include "trace/record/start_options.def"
   };
 #undef START_FORM_Time
@@ -338,7 +352,7 @@ std::vector<OptionSpec> make_table() {
            trace::record::kMinimumPoolSize, std::uint64_t{4} << 30),
       size("max-size", "at this size end the trace, or go on in another file (--rotate); 0: no limit", &O::max_size, 0,
            kMost),
-      number("rotate", "at --max-size go on in a new file, and keep N old ones (FILE.1 is the latest)", &O::rotate,
+      number("rotate", "at --max-size go on in a new file, and keep N old ones (FILE.1 is the latest)", &O::rotate, 0,
              1000),
       min_free_option(),
       flag("show-secrets", "do not mask passwords, tokens and keys of the command line", &O::show_secrets),

@@ -7,6 +7,7 @@
 #include "session/options/unused_options.h"
 #include "trace/record/control.h"
 #include "trace/record/event_names.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::session {
 
@@ -161,7 +162,8 @@ Result<TraceOptions> OptionReader::finish() {
   if (options_.receivers) options_.events |= trace::record::kObjFreeEvent;
   if ((options_.events & trace::record::kAllocationEvent) != 0) {
     options_.events &= ~std::uint64_t{trace::record::kObjAllocEvent};  // exact instead of sampled
-    if (std::find(seen_.begin(), seen_.end(), "stack-depth") == seen_.end()) options_.stack_depth = 1;
+    if (std::find(seen_.begin(), seen_.end(), trace::record::kStackDepthOption) == seen_.end())
+      options_.stack_depth = 1;
   }
   JTRACE_RETURN_IF_ERROR(check_size(options_.filters));
   if (options_.virtual_threads) options_.events |= trace::record::kVirtualThreadEvent;

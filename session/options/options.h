@@ -32,20 +32,11 @@ struct TraceOptions {
   bool doctype = false;
   bool classic_names = false;
   bool nested_frees = false;
-  bool all_loaded_classes = false;
-  bool monitor_owner = false;
   std::uint64_t min_contention = 1'000'000;  // ns: shorter contentions are counted, not written; 0: all are written
-  bool precise_time = false;                 // of methods and lines
-  bool cpu_time = false;                     // the same
-  std::uint64_t slower_than = 0;             // ns; 0: every call
-  bool arguments = false;
-  bool return_values = false;
-  bool exception_messages = false;
-  bool receivers = false;                      // --objects
-  std::uint64_t sample_interval = 512u << 10;  // bytes; 0: every object
-  std::uint32_t stack_depth = 16;              // frames
-  bool block_when_full = false;
-  std::uint32_t block_limit_ms = 100;
+#define START_FLAG(bit, Name, member, ...) bool member = false;
+#define START_CHOICE(bit, Name, member, ...) bool member = false;
+#define START_VALUE(type, Name, member, form, normal, ...) type member = normal;
+#include "trace/record/start_options.def"
   std::uint64_t ring_memory = 64u << 20;   // bytes
   std::uint64_t max_size = 0;              // bytes; 0: no limit
   std::uint32_t rotate = 0;                // files kept beside the current one

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "trace/record/control.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::session {
 namespace {
+
+namespace record = trace::record;
 
 struct Need {
   std::string_view option;
@@ -14,12 +17,12 @@ struct Need {
 };
 constexpr std::string_view kOfMethods = "methods, calls, counts, lines, exceptions or allocations";
 constexpr Need kNeeds[] = {
-    {"filter", trace::record::kProbeEvents, kOfMethods},
-    {"filters", trace::record::kProbeEvents, kOfMethods},
-    {"min-contention", trace::record::kMonContendedEnterEvent, "monitors"},
-    {"monitor-owner", trace::record::kMonContendedEnterEvent, "monitors"},
-    {"sample-interval", trace::record::kObjAllocEvent, "objects (allocations has every object)"},
-    {"stack-depth", trace::record::kObjAllocEvent | trace::record::kAllocationEvent, "objects or allocations"},
+    {"filter", record::kProbeEvents, kOfMethods},
+    {"filters", record::kProbeEvents, kOfMethods},
+    {record::kMinContentionOption, record::kMonContendedEnterEvent, "monitors"},
+    {record::kMonitorOwnerOption, record::kMonContendedEnterEvent, "monitors"},
+    {record::kSampleIntervalOption, record::kObjAllocEvent, "objects (allocations has every object)"},
+    {record::kStackDepthOption, record::kObjAllocEvent | record::kAllocationEvent, "objects or allocations"},
 };
 
 }  // namespace
@@ -33,7 +36,7 @@ std::vector<std::string> unused_options(const TraceOptions& options, std::span<c
     if (is_given(need.option) && (options.events & need.events) == 0)
       lines.push_back("option " + std::string(need.option) + " has no effect: it is for --events " +
                       std::string(need.words));
-  if (is_given("block-limit") && !options.block_when_full)
+  if (is_given(record::kBlockLimitOption) && !options.block_when_full)
     lines.push_back("option block-limit has no effect: it is for --when-full block");
   return lines;
 }

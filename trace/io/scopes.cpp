@@ -11,6 +11,7 @@
 #include "trace/probed_methods.h"
 #include "trace/record/control.h"
 #include "trace/record/event_names.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -206,14 +207,16 @@ Scope& Scopes::note(const Event& event) {
       if (option.key.view() == kKindKey && option.value.view() == kSnapshotKind) scope.snapshot = true;
       if (option.key.view() == kVmKey) scope.vm = text_of(option.value);
       scope.dropped += lost_of(option);
-      if (option.key.view() == "events") note_events(scope, option.value.view());
+      if (option.key.view() == record::kEventsOption) note_events(scope, option.value.view());
       if (option.key.view() == kRewrittenKey) note_probes(scope, option.value.view());
       if (option.key.view() == kUnavailableKey) scope.unavailable.emplace_back(option.value.view());
-      if (option.key.view() == "slower-than" && option.value.view() != "0") scope.slower_than = option.value.view();
-      if (option.key.view() == "exception-messages") scope.has_messages = option.value.view() == "true";
-      if (option.key.view() == "min-contention") scope.min_contention = parse_seconds(option.value.view()).value_or(0);
+      if (option.key.view() == record::kSlowerThanOption && option.value.view() != "0")
+        scope.slower_than = option.value.view();
+      if (option.key.view() == record::kExceptionMessagesOption) scope.has_messages = option.value.view() == "true";
+      if (option.key.view() == record::kMinContentionOption)
+        scope.min_contention = parse_seconds(option.value.view()).value_or(0);
       if (option.key.view() == kShortContentionsKey) note_short_contentions(scope, option.value.view());
-      if (option.key.view() == "sample-interval")
+      if (option.key.view() == record::kSampleIntervalOption)
         scope.sample_interval = parse_decimal<std::uint64_t>(option.value.view());
       if (option.key.view() == kGapsKey) scope.gaps_by_thread = option.value.view() == kGapsByThread;
       return scope;

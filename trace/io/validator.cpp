@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "trace/option_keys.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -244,7 +245,7 @@ void Validator::note_option(const Option& option, const Event& event, Scope& sco
   if (const auto gap = gap_of(event, scope)) return lose(state, gap->thread);
   if (key == kContinuesKey) return lose(state, 0);
   if (key == kExitKey) state.exits = parse_decimal<std::uint64_t>(option.value.view()).value_or(0);
-  if (key == "slower-than") state.has_late_entries = true;
+  if (key == record::kSlowerThanOption) state.has_late_entries = true;
   if (key != kPausedKey) return;
   for (auto& [id, thread] : state.running) {  // the end of a wait may be written while the trace is paused
     thread.stack.clear();

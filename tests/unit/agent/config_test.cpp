@@ -82,7 +82,7 @@ TEST(DecodeConfig, EveryTruncationIsRefused) {
   EXPECT_TRUE(config.wants(record::kGcEvent));
   EXPECT_TRUE(config.has_flag(record::kBlockWhenFull));
   value = 100;
-#define START_VALUE(type, member, ...) EXPECT_EQ(config.member, ++value) << #member;
+#define START_VALUE(type, Name, member, ...) EXPECT_EQ(config.member, ++value) << #member;
 #include "trace/record/start_options.def"
   EXPECT_EQ(config.counters.used.size(), 1u);
   EXPECT_TRUE(config.counters.causes.used_before);

@@ -7,6 +7,7 @@
 #include "tests/testlib/must.h"
 #include "trace/record/control.h"
 #include "trace/record/event_names.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::session {
 namespace {
@@ -55,6 +56,32 @@ TEST(Options, TheAgentsStringHasTheWordsOfTheCommandLine) {
   EXPECT_EQ(options.sample_interval, 0u);
   EXPECT_EQ(options.min_free_percent, 7u);
   EXPECT_EQ(options.rotate, 3u);
+}
+
+// In the unit of the row: start_options.def.
+std::string value_of(StartForm form, std::uint64_t value) {
+  if (form != StartForm::kTime) return std::to_string(value);
+  const std::string nanoseconds = std::to_string(1'000'000'000 + value % 1'000'000'000).substr(1);
+  return std::to_string(value / 1'000'000'000) + "." + nanoseconds;
+}
+
+void expect_bounds(std::string_view key, StartForm form, std::uint64_t least, std::uint64_t most) {
+  const auto error = [&](std::uint64_t value) {
+    return error_of("events=methods," + std::string(key) + "=" + value_of(form, value));
+  };
+  EXPECT_THAT(error(least), testing::Not(HasSubstr("is not"))) << key;
+  if (least != 0) {
+    EXPECT_THAT(error(least - 1), HasSubstr("is not"));
+  }
+  if (most == UINT64_MAX) return;
+  EXPECT_THAT(error(most), testing::Not(HasSubstr("is not"))) << key;
+  EXPECT_THAT(error(most + 1), HasSubstr("is not"));
+}
+
+TEST(Options, EachNumberOfStartHasTheBoundsOfItsRow) {
+#define START_VALUE(type, Name, member, form, normal, least, most, key, help) \
+  expect_bounds(key, StartForm::k##form, least, most);
+#include "trace/record/start_options.def"
 }
 
 TEST(Options, APlusInAFileNameIsKept) {

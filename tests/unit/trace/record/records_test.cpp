@@ -15,6 +15,7 @@
 #include "trace/record/pool_writer.h"
 #include "trace/record/record_kinds.h"
 #include "trace/record/record_merger.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::trace::record {
 namespace {
@@ -142,14 +143,15 @@ TEST(Wire, DocsHaveARowForEachEventBit) {
 
 TEST(Wire, DocsHaveARowForEachOptionOfStart) {
   const std::string text = document();
-  const auto expect_row = [&](const char* key, const std::string& as, const char* what) {
+  const auto expect_row = [&](const char* key, const std::string& as, const std::string& what) {
     EXPECT_THAT(text, testing::HasSubstr("| " + std::string(key) + " | " + as + " | " + what + " |\n"))
         << "the table of docs/wire.md lacks a row";
   };
 #define START_FLAG(bit, Name, member, key, help) expect_row(key, "flag " #bit, help);
 #define START_CHOICE(bit, Name, member, key, first, second, help) \
   expect_row(key, "flag " #bit ", " first " or " second, help);
-#define START_VALUE(type, member, form, key, help, least, most) expect_row(key, words_of(#form), help);
+#define START_VALUE(type, Name, member, form, normal, least, most, key, help) \
+  expect_row(key, words_of(#form), option_help(help, StartForm::k##form, normal));
 #include "trace/record/start_options.def"
 }
 
