@@ -88,7 +88,7 @@ void AgentSession::report_late_samples() {
 void AgentSession::set_callbacks() {
   EventCallbacks callbacks;
   install_callbacks(callbacks);
-  jvmti->SetEventCallbacks(reinterpret_cast<const jvmtiEventCallbacks*>(&callbacks), sizeof callbacks);
+  callbacks.give_to(jvmti);
 }
 
 const char* AgentSession::start(UniqueFd pool, bool live) {

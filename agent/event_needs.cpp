@@ -127,16 +127,20 @@ const char* take_capabilities(jvmtiEnv* jvmti, const Config& config, std::uint64
                                                              : "the JVM refused the capabilities it had offered";
 }
 
-void switch_events(jvmtiEnv* jvmti, const Config& config, std::uint64_t granted, bool on) {
-  const jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
-  for (const EventNeed& need : kNeeds) {
-    if ((granted & need.bits) == 0) continue;
+std::vector<int> events_of(const Config& config, std::uint64_t granted) {
+  std::vector<int> made;
+  for (const EventNeed& need : kNeeds)
     for (int event : need.events)
-      if (event != 0) jvmti->SetEventNotificationMode(mode, static_cast<jvmtiEvent>(event), nullptr);
-  }
+      if ((granted & need.bits) != 0 && event != 0) made.push_back(event);
   if ((granted & record::kObjAllocEvent) != 0 && config.sample_interval == 0)
-    jvmti->SetEventNotificationMode(mode, JVMTI_EVENT_VM_OBJECT_ALLOC, nullptr);
-  jvmti->SetEventNotificationMode(mode, JVMTI_EVENT_VM_DEATH, nullptr);
+    made.push_back(JVMTI_EVENT_VM_OBJECT_ALLOC);
+  made.push_back(JVMTI_EVENT_VM_DEATH);
+  return made;
+}
+
+void switch_events(jvmtiEnv* jvmti, const Config& config, std::uint64_t granted, bool on) {
+  for (int event : events_of(config, granted))
+    jvmti->SetEventNotificationMode(on ? JVMTI_ENABLE : JVMTI_DISABLE, static_cast<jvmtiEvent>(event), nullptr);
 }
 
 }  // namespace jtrace::agent

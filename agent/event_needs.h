@@ -24,7 +24,9 @@ struct NotOffered {
 const char* take_capabilities(jvmtiEnv* jvmti, const Config& config, std::uint64_t& granted,
                               std::vector<NotOffered>& missing);
 
-// Switches the JVM TI events that make the granted events.
+// The JVM TI events that make the granted events. Each has a callback (callbacks.h).
+std::vector<int> events_of(const Config& config, std::uint64_t granted);
+// Switches them.
 void switch_events(jvmtiEnv* jvmti, const Config& config, std::uint64_t granted, bool on);
 
 }  // namespace jtrace::agent

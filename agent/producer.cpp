@@ -11,11 +11,13 @@
 
 #include <cstring>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "agent/callback_guard.h"
 #include "agent/libc_floor.h"
 #include "base/clock.h"
+#include "trace/record/record_kinds.h"
 
 namespace jtrace::agent {
 namespace {
@@ -52,6 +54,14 @@ template <class Record>
 concept NamesThread = requires(const Record& record) {
   record.thread;
 };
+// Losses are counted for the thread in this field. MethodCount is about no thread.
+#define RECORD(number, Name, Struct, CpuStruct, role, loss, writer, ...)                                              \
+  static_assert(record::RecordRole::k##role != record::RecordRole::kEvent ||                                          \
+                    record::RecordWriter::k##writer != record::RecordWriter::kAgent || NamesThread<record::Struct> || \
+                    std::is_same_v<record::Struct, record::CountRecord>,                                              \
+                #Name ": its struct has no field `thread`: its losses would be nobody's");
+#include "trace/record/records.def"
+#undef RECORD
 // The thread that a record names; 0: none.
 template <class Record>
 std::uint64_t thread_in(const record::RecordHeader& header) {

@@ -67,7 +67,7 @@ const char* Bridge::prepare() {
 void Bridge::set_callbacks() {
   EventCallbacks callbacks;
   install_callbacks(callbacks);
-  jvmti->SetEventCallbacks(reinterpret_cast<const jvmtiEventCallbacks*>(&callbacks), sizeof callbacks);
+  callbacks.give_to(jvmti);
 }
 
 bool Bridge::take(const jvmtiCapabilities& wanted) { return jvmti->AddCapabilities(&wanted) == JVMTI_ERROR_NONE; }

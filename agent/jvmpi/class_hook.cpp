@@ -80,7 +80,7 @@ bool Bridge::open_hook() {
   hook_jvmti->AddCapabilities(&wanted);
   EventCallbacks callbacks;
   callbacks.set(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, class_file_load_hook);
-  hook_jvmti->SetEventCallbacks(reinterpret_cast<const jvmtiEventCallbacks*>(&callbacks), sizeof callbacks);
+  callbacks.give_to(hook_jvmti);
   return true;
 }
 

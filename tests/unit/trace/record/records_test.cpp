@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/strings.h"
 #include "trace/record/control.h"
 #include "trace/record/pool_writer.h"
 #include "trace/record/record_kinds.h"
@@ -91,11 +92,17 @@ TEST(Records, KindsThatAreNoRowAreNothing) {
 // A record of bytecode has one slot, or a second one with the cpu time or the object (agent/methods/probe_code.cpp).
 TEST(Records, OfBytecodeHaveTwoSlotsAtTheMost) { EXPECT_EQ(kLargestOfBytecode, 2 * kSlotSize); }
 
+std::string without_comments(const std::string& source) {
+  std::string code;
+  for (const std::string_view line : split(source, '\n')) code.append(line.substr(0, line.find("//"))) += '\n';
+  return code;
+}
+
 // A kind that nothing in the agent writes is a forgotten callback.
 TEST(Records, TheAgentNamesEachKind) {
   std::string agent;
   for (const auto& file : std::filesystem::recursive_directory_iterator(JTRACE_SOURCE_DIR "/agent"))
-    if (file.is_regular_file()) agent += read_file(file.path()).value_or("");
+    if (file.is_regular_file()) agent += without_comments(read_file(file.path()).value_or(""));
   const auto is_named = [&](const std::string& word) {
     for (std::size_t at = agent.find(word); at != agent.npos; at = agent.find(word, at + 1))
       if (std::isalnum(static_cast<unsigned char>(agent[at + word.size()])) == 0) return true;
