@@ -61,13 +61,6 @@ bool decode_counters(std::span<const std::byte> payload, JvmCounters& counters) 
   return decode(reader, counters);
 }
 
-bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern.back() == '*') return name.starts_with(pattern.substr(0, pattern.size() - 1));
-  if (pattern.front() == '*') return name.ends_with(pattern.substr(1));
-  return name == pattern;
-}
-
 bool FilterBlock::decode(std::vector<std::byte> bytes) {
   bytes_ = std::move(bytes);
   rules_.clear();
@@ -83,19 +76,10 @@ bool FilterBlock::decode(std::vector<std::byte> bytes) {
   return !reader.failed();
 }
 
-bool FilterBlock::includes_class(std::string_view name) const {
-  for (const FilterRule& rule : rules_) {
-    if (!matches(rule.class_pattern, name)) continue;
-    if (rule.method_pattern == "*") return rule.include;
-    if (rule.include) return true;  // some of its methods are traced, so the class is
-  }
-  return true;
-}
+bool FilterBlock::includes_class(std::string_view name) const { return jtrace::includes_class(rules_, name); }
 
 bool FilterBlock::includes_method(std::string_view class_name, std::string_view method_name) const {
-  return is_included(rules_, [&](const FilterRule& rule) {
-    return matches(rule.class_pattern, class_name) && matches(rule.method_pattern, method_name);
-  });
+  return jtrace::includes_method(rules_, class_name, method_name);
 }
 
 bool decode_config(std::span<const std::byte> payload, Config& config) {

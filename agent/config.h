@@ -14,24 +14,21 @@ namespace jtrace::agent {
 
 namespace record = trace::record;
 
-// One rule; the texts point into the decoded bytes. A pattern has at most one '*', at its start or end.
+// One rule; the texts point into the decoded bytes.
 struct FilterRule {
   bool include;
   std::string_view class_pattern;   // internal form, "java/util/*"
   std::string_view method_pattern;  // "*": every method
 };
 
-bool matches(std::string_view pattern, std::string_view name);
-
-// A block of rules, and the bytes with their texts. The first match decides; a class without a match is included.
+// A block of rules, and the bytes with their texts (base/filter_decision.h).
 class FilterBlock {
  public:
   FilterBlock() = default;
   // `bytes`: u32 count and the rules. False if they are malformed.
   bool decode(std::vector<std::byte> bytes);
-  // Whether a class of this name (internal form) is traced. Rules for single methods are ignored.
+  // Whether a class of this name (internal form) is traced: it is if a rule includes methods of it.
   bool includes_class(std::string_view name) const;
-  // Whether a method of it is traced: the first rule that matches both decides.
   bool includes_method(std::string_view class_name, std::string_view method_name) const;
   bool empty() const { return rules_.empty(); }
 

@@ -8,8 +8,7 @@
 
 namespace jtrace::dtrace {
 
-// The first rule that matches decides; a hit without a match is wanted. `class_name` in internal form. `method` "": a
-// hit of the class itself, to which rules with a method pattern do not apply.
+// As base/filter_decision.h decides. `class_name` in internal form; `method` "": a hit of the class itself.
 bool is_wanted(const std::vector<session::FilterRule>& rules, std::string_view class_name, std::string_view method);
 
 }  // namespace jtrace::dtrace

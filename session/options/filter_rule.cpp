@@ -44,6 +44,8 @@ Result<> check_pattern(std::string_view rule, std::string_view pattern) {
   if (stars > 1) return wrong(rule, "'" + std::string(pattern) + "' has more than one '*'");
   if (stars == 1 && pattern.front() != '*' && pattern.back() != '*')
     return wrong(rule, "'" + std::string(pattern) + "' has its '*' neither at the start nor at the end");
+  if (pattern.find('?') != pattern.npos)
+    return wrong(rule, "'" + std::string(pattern) + "' has a '?': only '*' stands for other characters");
   return {};
 }
 

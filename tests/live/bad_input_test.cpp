@@ -81,6 +81,8 @@ const std::vector<Row>& rows() {
       {"filter=a.*.b include", 2,
        "filter 'a.*.b include': 'a.*.b' has its '*' neither at the start nor at the end; " + kRule},
       {"filter=*a* include", 2, "filter '*a* include': '*a*' has more than one '*'; " + kRule},
+      {"filter=a.? include", 2,
+       "filter 'a.? include': 'a.?' has a '?': only '*' stands for other characters; " + kRule},
       {"filter=a b c include", 2, "filter 'a b c include': it has more than three words; " + kRule},
       {"filters=DIR/none", 3, "reading filters: cannot open: DIR/none: No such file or directory"},
       {"file=DIR/\xff.xml", 2, "option output: its value is not UTF-8: byte 0xff at offset LENGTH"},

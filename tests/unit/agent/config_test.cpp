@@ -27,28 +27,11 @@ FilterBlock block_of(std::initializer_list<std::tuple<bool, const char*, const c
   return block;
 }
 
-TEST(Matches, OneStarAtTheStartOrTheEnd) {
-  EXPECT_TRUE(matches("*", "anything"));
-  EXPECT_TRUE(matches("java/util/*", "java/util/List"));
-  EXPECT_FALSE(matches("java/util/*", "java/lang/String"));
-  EXPECT_TRUE(matches("*Test", "a/b/MyTest"));
-  EXPECT_FALSE(matches("*Test", "a/Tests"));
-  EXPECT_TRUE(matches("a/B", "a/B"));
-  EXPECT_FALSE(matches("a/B", "a/BC"));
-}
-
 TEST(FilterBlock, FirstMatchWinsAndNoMatchIncludes) {
   const FilterBlock block = block_of({{true, "java/util/List", "*"}, {false, "java/*", "*"}});
   EXPECT_TRUE(block.includes_class("java/util/List"));
   EXPECT_FALSE(block.includes_class("java/util/Map"));
   EXPECT_TRUE(block.includes_class("app/Main"));
-}
-
-TEST(FilterBlock, ARuleForOneMethodKeepsItsClass) {
-  const FilterBlock block = block_of({{true, "app/A", "run"}, {false, "app/B", "run"}, {false, "*", "*"}});
-  EXPECT_TRUE(block.includes_class("app/A"));
-  EXPECT_FALSE(
-      block.includes_class("app/B"));  // excluding one method does not exclude the class; the last rule decides
 }
 
 void put_causes(ByteBuffer& out, record::CollectionKind kind) {

@@ -63,7 +63,8 @@ TEST(ClassFilter, TheFirstRuleThatMatchesDecides) {
       {"java.util.HashMap", "get", true}, {"java.util.*", "*", false}, {"*Test", "*", false}};
   EXPECT_TRUE(is_wanted(rules, "java/util/HashMap", "get"));
   EXPECT_FALSE(is_wanted(rules, "java/util/HashMap", "put"));
-  EXPECT_FALSE(is_wanted(rules, "java/util/HashMap", ""));  // for a class alone: the rule for a method does not apply
+  EXPECT_TRUE(is_wanted(rules, "java/util/HashMap", "")) << "a method of it is included";
+  EXPECT_FALSE(is_wanted(rules, "java/util/TreeMap", ""));
   EXPECT_FALSE(is_wanted(rules, "MyTest", "run"));
   EXPECT_TRUE(is_wanted(rules, "My", "run"));
   EXPECT_TRUE(is_wanted({}, "My", ""));
