@@ -7,16 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "trace/option_keys.h"
+
 namespace jtrace::trace {
-
-inline constexpr std::string_view kGapKey = "jtrace.gap";
-// Declares that jtrace.gap reports losses: jtrace.dropped is then their sum, and closes nothing.
-inline constexpr std::string_view kGapsKey = "jtrace.gaps";
-inline constexpr std::string_view kGapsByThread = "by thread";
-
-// Its value is the thread that ends the JVM (System.exit, Runtime.halt). It comes before the threadEnd of that thread,
-// which is inside its calls.
-inline constexpr std::string_view kExitKey = "jtrace.exit";
 
 struct Gap {
   std::uint64_t thread = 0;  // threadId; 0: not known, any thread of the trace

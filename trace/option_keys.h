@@ -1,5 +1,5 @@
-// The keys of `option` elements that jtrace defines (docs/trace_format.md describes their values). Those for lost
-// events are in gap_option.h.
+// The keys of `option` elements that jtrace defines (docs/trace_format.md describes their values, and a test
+// looks for a row of each).
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,16 @@ namespace jtrace::trace {
 
 inline constexpr std::string_view kKindKey = "jtrace.kind";  // kSnapshotKind, or absent: a trace over time
 inline constexpr std::string_view kSnapshotKind = "snapshot";
-inline constexpr std::string_view kVmKey = "jtrace.vm";                   // which JVM: "pid=1,createVmBeginTime=..."
-inline constexpr std::string_view kClockKey = "jtrace.clock";             // clock_option.h
-inline constexpr std::string_view kDroppedKey = "jtrace.dropped";         // events lost since the last such option
+inline constexpr std::string_view kVmKey = "jtrace.vm";            // which JVM: "pid=1,createVmBeginTime=..."
+inline constexpr std::string_view kClockKey = "jtrace.clock";      // clock_option.h
+inline constexpr std::string_view kDroppedKey = "jtrace.dropped";  // events lost since the last such option
+inline constexpr std::string_view kGapKey = "jtrace.gap";          // gap_option.h
+// Declares that jtrace.gap reports losses: jtrace.dropped is then their sum, and closes nothing.
+inline constexpr std::string_view kGapsKey = "jtrace.gaps";
+inline constexpr std::string_view kGapsByThread = "by thread";
+// The thread that ends the JVM (System.exit, Runtime.halt). It comes before the threadEnd of that thread, which is
+// inside its calls.
+inline constexpr std::string_view kExitKey = "jtrace.exit";
 inline constexpr std::string_view kMissedPausesKey = "hsperf.gc.missed";  // pauses of which only the number is known
 inline constexpr std::string_view kCpuTimeKey = "jtrace.cpuTime";
 inline constexpr std::string_view kContinuesKey = "jtrace.continues";      // traceId of the document before
