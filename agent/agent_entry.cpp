@@ -2,7 +2,9 @@
 #include <jni.h>
 #include <jvmti.h>
 
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "agent/agent_session.h"
 #include "agent/control_socket.h"
@@ -22,12 +24,11 @@ jint attach(JavaVM* vm, std::string_view options) {
   UniqueFd control = connect_to(path);
   if (!control) return kCannotConnect;
   Reason error;
-  AgentSession* session = begin_session(vm, static_cast<UniqueFd&&>(control), true, "", error);
+  std::unique_ptr<AgentSession> session = begin_session(vm, static_cast<UniqueFd&&>(control), true, "", error);
   if (session == nullptr) return kDone;
   void* jni = nullptr;
-  const char* failure = vm->GetEnv(&jni, JNI_VERSION_1_6) == JNI_OK ? session->go_live(static_cast<JNIEnv*>(jni))
-                                                                    : "the attaching thread is unknown to the JVM";
-  if (failure != nullptr) abandon_session(*session, failure);
+  if (vm->GetEnv(&jni, JNI_VERSION_1_6) == JNI_OK) bring_live(std::move(session), static_cast<JNIEnv*>(jni));
+  else abandon_session(std::move(session), "the attaching thread is unknown to the JVM");
   return kDone;
 }
 
@@ -35,13 +36,13 @@ bool load(JavaVM* vm, std::string_view options) {
   Reason error;
   int child = -1;
   UniqueFd control = start_child(options, child, error);
-  AgentSession* session = nullptr;
+  std::unique_ptr<AgentSession> session;
   if (control) {
     session = begin_session(vm, static_cast<UniqueFd&&>(control), false, options, error);
     reap_child(child);
   }
   if (session == nullptr) complain(error.text);
-  return session != nullptr;
+  return session.release() != nullptr;  // the callback of VMInit takes it
 }
 
 }  // namespace

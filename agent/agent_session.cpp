@@ -11,7 +11,6 @@
 #include <new>
 
 #include "agent/callbacks.h"
-#include "agent/control_thread.h"
 #include "agent/event_needs.h"
 #include "agent/jvm_fitness.h"
 #include "agent/lasting_environment.h"
@@ -133,7 +132,7 @@ const char* AgentSession::go_live(JNIEnv* jni) {
   CallbackGuard::current().store(this, std::memory_order_seq_cst);
   switch_events(jvmti, config, granted_events, true);
   if (config.wants(record::kThreadStartEvent)) threads.define_all(jni);
-  return run_control_thread(*this) ? nullptr : "the agent's thread could not be started";
+  return nullptr;
 }
 
 // If there can be no probes, the trace runs without them, with a note.

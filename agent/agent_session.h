@@ -46,7 +46,7 @@ class AgentSession : public Recorder {
   // the live phase it also switches the events on; before it, vm_init() does. Returns nullptr, or the reason for the
   // failure (static text).
   const char* start(UniqueFd pool, bool live);
-  // Switches events on, defines existing threads and classes, starts the control thread. In the live phase.
+  // Switches events on, defines existing threads. In the live phase; afterwards bring_live() starts the control thread.
   const char* go_live(JNIEnv* jni);
   // Called by the control thread when every event that was asked for is on and
   // the loaded classes have their probes; or when that can no longer happen.

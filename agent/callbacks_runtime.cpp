@@ -1,4 +1,6 @@
 // runtimeInitDone (only in JVMs started with the agent), runtimeShutdown.
+#include <memory>
+
 #include "agent/agent_session.h"
 #include "agent/callbacks.h"
 #include "agent/handshake.h"
@@ -17,11 +19,8 @@ constexpr std::uint64_t kMostWait = 10 * kNanosPerSecond;
 void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   void* storage = nullptr;
   if (jvmti->GetEnvironmentLocalStorage(&storage) != JVMTI_ERROR_NONE || storage == nullptr) return;
-  auto* starting = static_cast<AgentSession*>(storage);
-  if (const char* failure = starting->go_live(jni)) {
-    complain(failure);
-    return abandon_session(*starting, failure);
-  }
+  if (const char* failure = bring_live(std::unique_ptr<AgentSession>(static_cast<AgentSession*>(storage)), jni))
+    return complain(failure);
   CallbackGuard guard(CallbackGuard::kLifecycle);  // from here on the session belongs to the control thread
   if (!guard) return;
   AgentSession& session = session_of(guard);

@@ -213,19 +213,24 @@ class ControlThread {
 };
 
 void JNICALL control_thread_main(jvmtiEnv*, JNIEnv* jni, void* argument) {
-  auto* session = static_cast<AgentSession*>(argument);
+  std::unique_ptr<AgentSession> session(static_cast<AgentSession*>(argument));
   block_signals();
   session->threads.release_own(jni);
   ControlThread(*session, jni).run();
-  const bool somebody_inside = session->registry != nullptr;  // stop() kept it, for a callback that does not end
-  if (!somebody_inside) delete session;
+  const bool is_in_use = session->registry != nullptr;  // stop() kept it, for a callback that does not end
+  if (is_in_use) session.release();
 }
 
 }  // namespace
 
-bool run_control_thread(AgentSession& session) {
-  return session.jvmti->RunAgentThread(session.threads.own(), control_thread_main, &session,
-                                       JVMTI_THREAD_NORM_PRIORITY) == JVMTI_ERROR_NONE;
+// The thread may have ended, and the session with it, before RunAgentThread returns.
+bool run_control_thread(std::unique_ptr<AgentSession>& session) {
+  AgentSession* const given = session.release();
+  if (given->jvmti->RunAgentThread(given->threads.own(), control_thread_main, given, JVMTI_THREAD_NORM_PRIORITY) ==
+      JVMTI_ERROR_NONE)
+    return true;
+  session.reset(given);
+  return false;
 }
 
 }  // namespace jtrace::agent

@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "agent/control_socket.h"
+#include "agent/control_thread.h"
 
 namespace jtrace::agent {
 namespace {
@@ -88,7 +91,8 @@ void complain(const char* why) {
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line, static_cast<std::size_t>(length) + 1);
 }
 
-AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options, Reason& error) {
+std::unique_ptr<AgentSession> begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options,
+                                            Reason& error) {
   const int socket = control.get();
   set_time_out(socket, kHandshakeSeconds);
   Frame frame;
@@ -96,7 +100,7 @@ AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string
     error.set("jtrace hung up before it answered");
     return nullptr;
   }
-  auto* session = new AgentSession(vm, static_cast<UniqueFd&&>(control));
+  auto session = std::make_unique<AgentSession>(vm, static_cast<UniqueFd&&>(control));
   const char* failure = read_start(frame, session->config, error);
   if (failure == nullptr && (CallbackGuard::current().load() != nullptr || other_copy_traces())) {
     failure = "this JVM is being traced already";
@@ -107,21 +111,27 @@ AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string
   if (failure != error.text) error.set(failure);
   if (frame.type == record::FrameType::kStart) send_failure(socket, error.status, failure);
   if (session->jvmti != nullptr) session->jvmti->DisposeEnvironment();
-  delete session;
   return nullptr;
 }
 
-void abandon_session(AgentSession& session, const char* failure) {
+const char* bring_live(std::unique_ptr<AgentSession> session, JNIEnv* jni) {
+  const char* failure = session->go_live(jni);
+  if (failure == nullptr && !run_control_thread(session)) failure = "the agent's thread could not be started";
+  if (failure != nullptr) abandon_session(std::move(session), failure);
+  return failure;
+}
+
+void abandon_session(std::unique_ptr<AgentSession> session, const char* failure) {
   CallbackGuard::current().store(nullptr, std::memory_order_seq_cst);
   const bool empty = CallbackGuard::wait_until_empty(5000);
-  session.jvmti->DisposeEnvironment();
-  send_failure(session.control.get(), record::StartStatus::kFailed, failure);
+  session->jvmti->DisposeEnvironment();
+  send_failure(session->control.get(), record::StartStatus::kFailed, failure);
   if (!empty) {  // a callback may still use it: leaked
     AgentSession::has_leaked() = true;
+    session.release();
     return;
   }
-  munmap(session.writer.pool.base(), session.pool_size);
-  delete &session;
+  munmap(session->writer.pool.base(), session->pool_size);
 }
 
 }  // namespace jtrace::agent

@@ -3,6 +3,7 @@
 
 #include <jni.h>
 
+#include <memory>
 #include <string_view>
 
 #include "agent/agent_session.h"
@@ -20,15 +21,19 @@ struct Reason {
 
 // The session that jtrace asked for, started but not live; nullptr if jtrace refused or something failed, with the
 // reason in `error`. `options`: those of -agentpath, or empty.
-AgentSession* begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options, Reason& error);
+std::unique_ptr<AgentSession> begin_session(JavaVM* vm, UniqueFd control, bool live, std::string_view options,
+                                            Reason& error);
 
 // Sends Started: `events` are on, except what `left_out` names.
 void send_started(int socket, std::uint64_t events, std::string_view left_out);
 // Sends Started: nothing is on, with the reason; `status` is not kTraces.
 void send_failure(int socket, record::StartStatus status, std::string_view failure);
 
-// Reports to jtrace that go_live() failed and removes the session from the JVM.
-void abandon_session(AgentSession& session, const char* failure);
+// Takes the session live and starts its control thread, which owns it from then on. Otherwise abandons it and returns
+// the reason (static text).
+const char* bring_live(std::unique_ptr<AgentSession> session, JNIEnv* jni);
+// Reports to jtrace that the session cannot go live and removes it from the JVM.
+void abandon_session(std::unique_ptr<AgentSession> session, const char* failure);
 
 // Writes jtrace's only line on the JVM's stderr, and only in a JVM that was started with the agent.
 void complain(const char* why);

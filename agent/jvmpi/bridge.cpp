@@ -13,23 +13,30 @@ std::atomic<Bridge*>& Bridge::current() {
   return bridge;
 }
 
+Bridge::Bridge(JavaVM* java_vm, jvmtiEnv* env) : vm(java_vm), jvmti(env), ids(env) {
+  pthread_mutex_init(&lock_, nullptr);
+  looks.start(env);
+}
+
+Bridge::~Bridge() = default;
+
 Bridge* Bridge::make(JavaVM* vm, const char*& error) {
   void* env = nullptr;
   if (vm->GetEnv(&env, JVMTI_VERSION_1_2) != JNI_OK) {
     error = "this JVM has no JVM TI 1.2";
     return nullptr;
   }
-  auto* bridge = new Bridge(vm, static_cast<jvmtiEnv*>(env));
+  std::unique_ptr<Bridge> bridge(new Bridge(vm, static_cast<jvmtiEnv*>(env)));
   Bridge* none = nullptr;
-  if (!current().compare_exchange_strong(none, bridge)) {
+  if (!current().compare_exchange_strong(none, bridge.get())) {
     bridge->jvmti->DisposeEnvironment();
-    delete bridge;
     error = "a JVMPI profiler is loaded already, and JVMPI allows one in a JVM";
     return nullptr;
   }
-  error = bridge->prepare();
-  if (error == nullptr) return bridge;
-  bridge->abandon();
+  Bridge* const kept = bridge.release();  // for good: see abandon()
+  error = kept->prepare();
+  if (error == nullptr) return kept;
+  kept->abandon();
   return nullptr;
 }
 
@@ -56,8 +63,8 @@ const char* Bridge::prepare() {
   useful.can_get_current_contended_monitor = potential.can_get_current_contended_monitor;
   useful.can_get_thread_cpu_time = potential.can_get_thread_cpu_time;
   jvmti->AddCapabilities(&useful);
-  gc = new GcEvents(*this);
-  methods = new MethodEvents(*this);
+  gc = std::make_unique<GcEvents>(*this);
+  methods = std::make_unique<MethodEvents>(*this);
   set_callbacks();
   for (const jvmtiEvent event : {JVMTI_EVENT_VM_INIT, JVMTI_EVENT_VM_DEATH})
     jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 #include "agent/jvm_support.h"
 #include "agent/jvmpi/jvmpi.h"
@@ -35,6 +36,7 @@ inline JVMPI_Event event_of(jint type, JNIEnv* env) {
 
 class Bridge {
  public:
+  ~Bridge();
   // Null: there is none.
   static Bridge* get() { return current().load(std::memory_order_acquire); }
   // The same, if it may send events: after go_live().
@@ -101,8 +103,8 @@ class Bridge {
   ObjectIds ids;
   Threads threads;
   StackLooks looks;
-  GcEvents* gc = nullptr;
-  MethodEvents* methods = nullptr;
+  std::unique_ptr<GcEvents> gc;
+  std::unique_ptr<MethodEvents> methods;
   LoaderMethods loader_methods;                                    // learned for CLASS_LOAD_HOOK
   jclass class_class = nullptr;                                    // java.lang.Class; global reference
   jthread own_thread = nullptr;                                    // global reference; never reported to the profiler
@@ -110,10 +112,7 @@ class Bridge {
   std::atomic<jint> gc_disabled{0};
 
  private:
-  Bridge(JavaVM* java_vm, jvmtiEnv* env) : vm(java_vm), jvmti(env), ids(env) {
-    pthread_mutex_init(&lock_, nullptr);
-    looks.start(env);
-  }
+  Bridge(JavaVM* java_vm, jvmtiEnv* env);
   static std::atomic<Bridge*>& current();
   const char* prepare();
   void set_callbacks();
