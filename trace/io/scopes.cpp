@@ -53,6 +53,20 @@ void note_probes(Scope& scope, std::string_view figures) {
   if (const auto methods = probed_methods(figures)) scope.probed_methods = methods;
 }
 
+void note_option(Scope& scope, std::string_view key, std::string_view value) {
+  if (key == kKindKey) scope.snapshot |= value == kSnapshotKind;
+  else if (key == kVmKey) scope.vm = value;
+  else if (key == record::kEventsOption) note_events(scope, value);
+  else if (key == kRewrittenKey) note_probes(scope, value);
+  else if (key == kUnavailableKey) scope.unavailable.emplace_back(value);
+  else if (key == record::kExceptionMessagesOption) scope.has_messages = value == "true";
+  else if (key == record::kMinContentionOption) scope.min_contention = parse_seconds(value).value_or(0);
+  else if (key == kShortContentionsKey) note_short_contentions(scope, value);
+  else if (key == record::kSampleIntervalOption) scope.sample_interval = parse_decimal<std::uint64_t>(value);
+  else if (key == kGapsKey) scope.gaps_by_thread = value == kGapsByThread;
+  else if (key == record::kSlowerThanOption && value != "0") scope.slower_than = value;
+}
+
 // An array of primitives has no class.
 void note_object(Scope& scope, ObjectId id, ClassId class_id, Number is_array) {
   if (id.present() && (class_id.present() || is_array.present()))
@@ -160,123 +174,117 @@ void Scopes::start_trace(const TraceStart& start) {
 
 Scope& Scopes::note(const Event& event) {
   switch (element_kind(event)) {
-    case ElementKind::kNode: {
-      const Node& node = std::get<Node>(event);
-      nodes_.insert_or_assign(text_of(node.nodeId),
-                              NodeInfo{text_of(node.hostname), text_of(node.ipaddress), node.time});
-      return nobody_;
-    }
-    case ElementKind::kProcessCreate: {
-      const ProcessCreate& process = std::get<ProcessCreate>(event);
-      processes_.insert_or_assign(
-          text_of(process.processId),
-          ProcessInfo{text_of(process.name), text_of(process.nodeIdRef), text_of(process.application_executable),
-                      process.pid.value_or(0), process.time});
-      return nobody_;
-    }
-    case ElementKind::kAgentCreate: {
-      const AgentCreate& agent = std::get<AgentCreate>(event);
-      Scope& scope = of_agent(agent.agentId.view());
-      scope.agent_name = text_of(agent.agentName);
-      scope.agent_version = text_of(agent.version);
-      scope.agent_parameters = text_of(agent.agentParameters);
-      scope.process_id = text_of(agent.processIdRef);
-      if (const auto process = processes_.find(agent.processIdRef.view()); process != processes_.end()) {
-        scope.process_name = process->second.name;
-        scope.executable = process->second.executable;
-        scope.pid = process->second.pid;
-        scope.node_id = process->second.node_id;
-        if (const auto node = nodes_.find(scope.node_id); node != nodes_.end()) scope.hostname = node->second.hostname;
-      }
-      current_ = &scope;
-      return scope;
-    }
+    case ElementKind::kNode: return take(std::get<Node>(event));
+    case ElementKind::kProcessCreate: return take(std::get<ProcessCreate>(event));
+    case ElementKind::kAgentCreate: return take(std::get<AgentCreate>(event));
     case ElementKind::kAgentDestroy: return of_agent(std::get<AgentDestroy>(event).agentIdRef.view());
-    case ElementKind::kTraceStart: {
-      start_trace(std::get<TraceStart>(event));
-      return *current_;
-    }
-    case ElementKind::kTraceEnd: {
-      Scope& scope = of(std::get<TraceEnd>(event).traceIdRef);
-      scope.end = std::get<TraceEnd>(event).time;
-      return scope;
-    }
-    case ElementKind::kOption: {
-      const Option& option = std::get<Option>(event);
-      Scope& scope = of(option.traceIdRef);
-      if (option.key.view() == kKindKey && option.value.view() == kSnapshotKind) scope.snapshot = true;
-      if (option.key.view() == kVmKey) scope.vm = text_of(option.value);
-      scope.dropped += lost_of(option);
-      if (option.key.view() == record::kEventsOption) note_events(scope, option.value.view());
-      if (option.key.view() == kRewrittenKey) note_probes(scope, option.value.view());
-      if (option.key.view() == kUnavailableKey) scope.unavailable.emplace_back(option.value.view());
-      if (option.key.view() == record::kSlowerThanOption && option.value.view() != "0")
-        scope.slower_than = option.value.view();
-      if (option.key.view() == record::kExceptionMessagesOption) scope.has_messages = option.value.view() == "true";
-      if (option.key.view() == record::kMinContentionOption)
-        scope.min_contention = parse_seconds(option.value.view()).value_or(0);
-      if (option.key.view() == kShortContentionsKey) note_short_contentions(scope, option.value.view());
-      if (option.key.view() == record::kSampleIntervalOption)
-        scope.sample_interval = parse_decimal<std::uint64_t>(option.value.view());
-      if (option.key.view() == kGapsKey) scope.gaps_by_thread = option.value.view() == kGapsByThread;
-      return scope;
-    }
-    case ElementKind::kThreadStart: {
-      const ThreadStart& start = std::get<ThreadStart>(event);
-      Scope& scope = of(start.traceIdRef);
-      if (start.threadId.present())
-        scope.threads.insert_or_assign(
-            start.threadId.value(),
-            ThreadInfo{text_of(start.threadName), text_of(start.groupName), start.time, {}, true});
-      return scope;
-    }
-    case ElementKind::kThreadEnd: {
-      const ThreadEnd& end = std::get<ThreadEnd>(event);
-      Scope& scope = of(end.traceIdRef);
-      if (end.threadIdRef.present()) scope.threads[end.threadIdRef.value()].end = end.time;
-      return scope;
-    }
-    case ElementKind::kClassDef: {
-      const ClassDef& definition = std::get<ClassDef>(event);
-      Scope& scope = of(definition.traceIdRef);
-      const ClassId id = definition.classId.present() ? definition.classId : definition.transientClassId;
-      if (id.present())
-        scope.classes.insert_or_assign(id.value(), ClassInfo{text_of(definition.name), text_of(definition.sourceName)});
-      return scope;
-    }
-    case ElementKind::kMethodDef: {
-      const MethodDef& definition = std::get<MethodDef>(event);
-      Scope& scope = of(definition.traceIdRef);
-      if (!definition.methodId.present()) return scope;
-      const std::uint64_t class_id = definition.classIdRef.present() ? definition.classIdRef.value() : 0;
-      const ClassInfo* type = find(scope.classes, class_id);
-      scope.methods.insert_or_assign(
-          definition.methodId.value(),
-          MethodInfo{text_of(definition.name), text_of(definition.signature), class_id,
-                     definition.startLineNumber.value_or(0), definition.isSynchronized.value_or(false),
-                     io_kind(type == nullptr ? std::string_view() : type->name, definition.name.view())});
-      return scope;
-    }
-    case ElementKind::kObjAlloc: {
-      const ObjAlloc& alloc = std::get<ObjAlloc>(event);
-      Scope& scope = of(alloc.traceIdRef);
-      if (with_objects_) note_object(scope, alloc.objId, alloc.classIdRef, alloc.isArray);
-      return scope;
-    }
-    case ElementKind::kObjDef: {
-      const ObjDef& definition = std::get<ObjDef>(event);
-      Scope& scope = of(definition.traceIdRef);
-      if (with_objects_) note_object(scope, definition.objId, definition.classIdRef, definition.isArray);
-      return scope;
-    }
-    case ElementKind::kObjFree: {
-      const ObjFree& gone = std::get<ObjFree>(event);
-      Scope& scope = of(gone.traceIdRef);
-      if (with_objects_ && gone.objIdRef.present()) scope.objects.erase(gone.objIdRef.value());
-      return scope;
-    }
+    case ElementKind::kTraceStart: start_trace(std::get<TraceStart>(event)); return *current_;
+    case ElementKind::kTraceEnd: return take(std::get<TraceEnd>(event));
+    case ElementKind::kOption: return take(std::get<Option>(event));
+    case ElementKind::kThreadStart: return take(std::get<ThreadStart>(event));
+    case ElementKind::kThreadEnd: return take(std::get<ThreadEnd>(event));
+    case ElementKind::kClassDef: return take(std::get<ClassDef>(event));
+    case ElementKind::kMethodDef: return take(std::get<MethodDef>(event));
+    case ElementKind::kObjAlloc: return take(std::get<ObjAlloc>(event));
+    case ElementKind::kObjDef: return take(std::get<ObjDef>(event));
+    case ElementKind::kObjFree: return take(std::get<ObjFree>(event));
     default: return of(common_of(event).trace_id);
   }
+}
+
+Scope& Scopes::take(const Node& node) {
+  nodes_.insert_or_assign(text_of(node.nodeId), NodeInfo{text_of(node.hostname), text_of(node.ipaddress), node.time});
+  return nobody_;
+}
+
+Scope& Scopes::take(const ProcessCreate& process) {
+  processes_.insert_or_assign(text_of(process.processId), ProcessInfo{text_of(process.name), text_of(process.nodeIdRef),
+                                                                      text_of(process.application_executable),
+                                                                      process.pid.value_or(0), process.time});
+  return nobody_;
+}
+
+Scope& Scopes::take(const AgentCreate& agent) {
+  Scope& scope = of_agent(agent.agentId.view());
+  scope.agent_name = text_of(agent.agentName);
+  scope.agent_version = text_of(agent.version);
+  scope.agent_parameters = text_of(agent.agentParameters);
+  scope.process_id = text_of(agent.processIdRef);
+  if (const auto process = processes_.find(agent.processIdRef.view()); process != processes_.end()) {
+    scope.process_name = process->second.name;
+    scope.executable = process->second.executable;
+    scope.pid = process->second.pid;
+    scope.node_id = process->second.node_id;
+    if (const auto node = nodes_.find(scope.node_id); node != nodes_.end()) scope.hostname = node->second.hostname;
+  }
+  current_ = &scope;
+  return scope;
+}
+
+Scope& Scopes::take(const TraceEnd& end) {
+  Scope& scope = of(end.traceIdRef);
+  scope.end = end.time;
+  return scope;
+}
+
+Scope& Scopes::take(const Option& option) {
+  Scope& scope = of(option.traceIdRef);
+  scope.dropped += lost_of(option);
+  note_option(scope, option.key.view(), option.value.view());
+  return scope;
+}
+
+Scope& Scopes::take(const ThreadStart& start) {
+  Scope& scope = of(start.traceIdRef);
+  if (start.threadId.present())
+    scope.threads.insert_or_assign(
+        start.threadId.value(), ThreadInfo{text_of(start.threadName), text_of(start.groupName), start.time, {}, true});
+  return scope;
+}
+
+Scope& Scopes::take(const ThreadEnd& end) {
+  Scope& scope = of(end.traceIdRef);
+  if (end.threadIdRef.present()) scope.threads[end.threadIdRef.value()].end = end.time;
+  return scope;
+}
+
+Scope& Scopes::take(const ClassDef& definition) {
+  Scope& scope = of(definition.traceIdRef);
+  const ClassId id = definition.classId.present() ? definition.classId : definition.transientClassId;
+  if (id.present())
+    scope.classes.insert_or_assign(id.value(), ClassInfo{text_of(definition.name), text_of(definition.sourceName)});
+  return scope;
+}
+
+Scope& Scopes::take(const MethodDef& definition) {
+  Scope& scope = of(definition.traceIdRef);
+  if (!definition.methodId.present()) return scope;
+  const std::uint64_t class_id = definition.classIdRef.present() ? definition.classIdRef.value() : 0;
+  const ClassInfo* type = find(scope.classes, class_id);
+  scope.methods.insert_or_assign(
+      definition.methodId.value(),
+      MethodInfo{text_of(definition.name), text_of(definition.signature), class_id,
+                 definition.startLineNumber.value_or(0), definition.isSynchronized.value_or(false),
+                 io_kind(type == nullptr ? std::string_view() : type->name, definition.name.view())});
+  return scope;
+}
+
+Scope& Scopes::take(const ObjAlloc& alloc) {
+  Scope& scope = of(alloc.traceIdRef);
+  if (with_objects_) note_object(scope, alloc.objId, alloc.classIdRef, alloc.isArray);
+  return scope;
+}
+
+Scope& Scopes::take(const ObjDef& definition) {
+  Scope& scope = of(definition.traceIdRef);
+  if (with_objects_) note_object(scope, definition.objId, definition.classIdRef, definition.isArray);
+  return scope;
+}
+
+Scope& Scopes::take(const ObjFree& gone) {
+  Scope& scope = of(gone.traceIdRef);
+  if (with_objects_ && gone.objIdRef.present()) scope.objects.erase(gone.objIdRef.value());
+  return scope;
 }
 
 std::optional<Gap> gap_of(const Event& event, const Scope& scope) {

@@ -113,6 +113,19 @@ class Scopes {
  private:
   Scope& of_agent(std::string_view agent_id);
   void start_trace(const TraceStart& start);
+  // note() of one element. An element that belongs to no producer: nobody_.
+  Scope& take(const Node& node);
+  Scope& take(const ProcessCreate& process);
+  Scope& take(const AgentCreate& agent);
+  Scope& take(const TraceEnd& end);
+  Scope& take(const Option& option);
+  Scope& take(const ThreadStart& start);
+  Scope& take(const ThreadEnd& end);
+  Scope& take(const ClassDef& definition);
+  Scope& take(const MethodDef& definition);
+  Scope& take(const ObjAlloc& alloc);
+  Scope& take(const ObjDef& definition);
+  Scope& take(const ObjFree& gone);
 
   bool with_objects_;
   std::vector<std::unique_ptr<Scope>> scopes_;
