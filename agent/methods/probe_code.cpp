@@ -175,20 +175,19 @@ class Maker : public SlowProbes {
     code.op(kLadd);
   }
 
-  // Writes the first 8 bytes of the record: kind, slots, flags (the line), number (event_record.h), in little endian,
-  // which is how the machine lays out RecordHeader.
+  // Writes the first 8 bytes of the record: header_word() with the number and, in the flags, the line.
   void store_word(CodeBuilder& code, record::RecordKind kind, Arguments arguments, std::uint32_t slots) {
     push_address(code, kPlace, 0);
     code.op1(classfile::kIload, arguments == kNumber ? 0 : 1);
     code.op(kI2l);
-    code.op1(classfile::kBipush, 32);
+    code.op1(classfile::kBipush, record::kNumberShift);
     code.op(kLshl);
-    code.push_long(static_cast<std::uint64_t>(kind) | slots << 8);
+    code.push_long(record::header_word(kind, static_cast<std::uint8_t>(slots)));
     code.op(kLor);
     if (arguments == kLine) {
       code.op1(classfile::kIload, 0);
       code.op(kI2l);
-      code.op1(classfile::kBipush, 16);
+      code.op1(classfile::kBipush, record::kFlagsShift);
       code.op(kLshl);
       code.op(kLor);
     }

@@ -6,6 +6,7 @@
 // CLOCK_MONOTONIC in ns.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -28,6 +29,15 @@ struct RecordHeader {
   std::uint64_t time;
 };
 static_assert(sizeof(RecordHeader) == kSlotSize);
+
+// The first 8 bytes of a header as one number, in the byte order of the machine: bytecode writes them at once.
+static_assert(std::endian::native == std::endian::little && offsetof(RecordHeader, kind) == 0);
+inline constexpr unsigned kFlagsShift = 8 * offsetof(RecordHeader, flags);
+inline constexpr unsigned kNumberShift = 8 * offsetof(RecordHeader, number);
+static_assert(offsetof(RecordHeader, number) + sizeof(RecordHeader::number) == 8);
+constexpr std::uint64_t header_word(RecordKind kind, std::uint8_t slots) {
+  return static_cast<std::uint64_t>(kind) | std::uint64_t{slots} << 8 * offsetof(RecordHeader, slots);
+}
 
 inline constexpr std::uint16_t kWithinCalls = 1;  // kThreadEnd: the JVM ends it inside its calls (System.exit)
 inline constexpr std::uint16_t kIsVirtual = 1;    // kThreadSwitch: to a virtual thread
