@@ -27,14 +27,19 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{64} << 30;
 
+// Elements alone: the head, if there is one, is in the file.
+trace::XmlWriterOptions options_after_a_head(const TraceOptions& options) {
+  trace::XmlWriterOptions xml = xml_options(options);
+  if (xml.form == trace::XmlForm::kDocument) xml.form = trace::XmlForm::kFragments;
+  return xml;
+}
+
 // The document continues the file: first the file's lines, then what the pool has after them.
 class Continuation {
  public:
   Continuation(trace::ByteSink& bytes, const Session& session, const PartialDocument& document)
       : bytes_(bytes),
-        writer_(bytes,
-                {.form = session.options.strict_dtd ? trace::XmlForm::kStrictFragments : trace::XmlForm::kFragments,
-                 .names = session.options.classic_names ? trace::XmlNames::kClassic : trace::XmlNames::kExact}),
+        writer_(bytes, options_after_a_head(session.options)),
         trace_(writer_, !session.options.strict_dtd, session.options.writes_fragments()),
         builder_(trace_.events(), session.anchor, builder_options(session.options)),
         session_(session),
@@ -128,15 +133,6 @@ Result<Recovered> write_anew(Session session, trace::record::PoolReader& reader,
       .events = drainer.figures().events, .malformed = drainer.figures().malformed, .dropped = drainer.dropped()};
 }
 
-trace::XmlWriterOptions xml_options(const TraceOptions& options) {
-  trace::XmlWriterOptions xml;
-  if (options.writes_fragments())
-    xml.form = options.strict_dtd ? trace::XmlForm::kStrictFragments : trace::XmlForm::kFragments;
-  if (options.classic_names) xml.names = trace::XmlNames::kClassic;
-  if (options.doctype) xml.doctype = "jtrace.dtd";
-  return xml;
-}
-
 // False if there is no file, or its jtrace was killed before the first block was written: nothing of the trace is in
 // it.
 bool is_begun_spill(const std::string& path) {
@@ -157,6 +153,7 @@ Result<Recovered> continue_spill(const Session& session, std::unique_ptr<trace::
   const trace::io::ByteSource& below = *spill;
   JTRACE_ASSIGN_OR_RETURN(const auto source, open_spill(std::move(spill), session.output, faults, &reader));
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_bytes(output));
+  // A spill may have several traces: no single_trace.
   trace::XmlWriter writer(*bytes, xml_options(session.options));
   JTRACE_ASSIGN_OR_RETURN(const trace::io::ReadSummary summary, source->read(writer));
   JTRACE_RETURN_IF_ERROR(writer.finish());

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "trace/schema.h"
 
 namespace jtrace::session {
 namespace {
@@ -46,33 +47,33 @@ class LineReader {
     if (!line.starts_with('<')) return;
     const std::string_view name = line.substr(1, line.find_first_of(" />", 1) - 1);
     if (name == "TRACE") document_.has_head = true;
-    if (name == "agentCreate") document_.agent_id = attribute(line, "agentId");
-    if (name == "traceStart") document_.trace_id = attribute(line, "traceId");
-    if (name == "traceEnd") document_.is_ended = true;
     if (const std::string_view collation = attribute(line, "collationValue"); !collation.empty())
       document_.collation = word_list(collation);
-    if (!read_definition(name, line)) read_event(name, line);
+    if (const auto kind = trace::element_of_name(name)) read_element(*kind, line);
   }
 
  private:
-  bool read_definition(std::string_view name, std::string_view line) {
-    if (name == "threadStart") document_.threads.push_back(number(line, "threadId"));
-    else if (name == "classDef") document_.classes.push_back(number(line, "classId"));
-    else if (name == "methodDef") document_.methods.push_back(number(line, "methodId"));
-    else if (name == "objDef") document_.objects.push_back(number(line, "objId"));
-    else return false;
-    return true;
-  }
-
-  // Elements in order of time: all except definitions, and frees, which may lie inside a past collection.
-  void read_event(std::string_view name, std::string_view line) {
-    if (name == "objAlloc") document_.objects.push_back(number(line, "objId"));
-    if (name == "threadEnd") document_.ended_threads.push_back(number(line, "threadIdRef"));
-    if (name == "objFree") document_.freed_objects.push_back(number(line, "objIdRef"));
-    if (name == "classUnload") document_.unloaded_classes.push_back(number(line, "classIdRef"));
-    const bool ordered = name != "objFree" && name != "classUnload" && name != "node" && name != "processCreate" &&
-                         name != "agentCreate" && name != "traceStart";
-    if (ordered) document_.last_event_time = std::max(document_.last_event_time, time_of(line));
+  void read_element(trace::ElementKind kind, std::string_view line) {
+    using trace::ElementKind;
+    switch (kind) {
+      case ElementKind::kNode:
+      case ElementKind::kProcessCreate: return;
+      case ElementKind::kAgentCreate: document_.agent_id = attribute(line, "agentId"); return;
+      case ElementKind::kTraceStart: document_.trace_id = attribute(line, "traceId"); return;
+      case ElementKind::kThreadStart: document_.threads.push_back(number(line, "threadId")); return;
+      case ElementKind::kClassDef: document_.classes.push_back(number(line, "classId")); return;
+      case ElementKind::kMethodDef: document_.methods.push_back(number(line, "methodId")); return;
+      case ElementKind::kObjDef: document_.objects.push_back(number(line, "objId")); return;
+      // Frees may lie inside a past collection.
+      case ElementKind::kObjFree: document_.freed_objects.push_back(number(line, "objIdRef")); return;
+      case ElementKind::kClassUnload: document_.unloaded_classes.push_back(number(line, "classIdRef")); return;
+      case ElementKind::kObjAlloc: document_.objects.push_back(number(line, "objId")); break;
+      case ElementKind::kThreadEnd: document_.ended_threads.push_back(number(line, "threadIdRef")); break;
+      case ElementKind::kTraceEnd: document_.is_ended = true; break;
+      default: break;
+    }
+    // In the order of time.
+    document_.last_event_time = std::max(document_.last_event_time, time_of(line));
   }
 
   PartialDocument& document_;

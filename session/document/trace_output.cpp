@@ -56,6 +56,15 @@ Result<std::unique_ptr<TraceOutput>> TraceOutput::open(const std::string& path, 
   return output;
 }
 
+trace::XmlWriterOptions xml_options(const TraceOptions& options) {
+  trace::XmlWriterOptions xml;
+  if (options.strict_dtd) xml.form = trace::XmlForm::kStrictFragments;
+  else if (options.fragments) xml.form = trace::XmlForm::kFragments;
+  if (options.classic_names) xml.names = trace::XmlNames::kClassic;
+  if (options.doctype) xml.doctype = "jtrace.dtd";
+  return xml;
+}
+
 TraceOutput::~TraceOutput() {
   if (remove_if_unused_) ::unlink(path_.c_str());
 }
@@ -73,11 +82,7 @@ Result<> TraceOutput::open_sinks() {
                                                          trace::io::Framing::kEachFlush));
   bytes_->set_give_up(give_up_);
   if (options_.spills()) return {};
-  trace::XmlWriterOptions xml;
-  if (options_.strict_dtd) xml.form = trace::XmlForm::kStrictFragments;
-  else if (options_.fragments) xml.form = trace::XmlForm::kFragments;
-  if (options_.classic_names) xml.names = trace::XmlNames::kClassic;
-  if (options_.doctype) xml.doctype = "jtrace.dtd";
+  trace::XmlWriterOptions xml = xml_options(options_);
   xml.single_trace = !options_.writes_fragments();
   writer_ = std::make_unique<trace::XmlWriter>(*bytes_, xml);
   set_watcher(watcher_);

@@ -17,6 +17,9 @@
 
 namespace jtrace::session {
 
+// How the options want the XML of a document; without single_trace, which the caller knows.
+trace::XmlWriterOptions xml_options(const TraceOptions& options);
+
 class TraceOutput final : public DocumentOutput {
  public:
   // Errors name `path`: not writable, a directory, no room.
