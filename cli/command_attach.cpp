@@ -31,7 +31,7 @@ struct AttachArguments {
 class ProgressLine {
  public:
   explicit ProgressLine(bool on) : on_(on) {}
-  // `state`: how things stand in the JVM; "": not known.
+  // `state`: what happens in the JVM; "": not known.
   void show(const session::Progress& progress, const std::string& state) {
     if (!on_) return;
     const double seconds = static_cast<double>(progress.elapsed - last_.elapsed) / 1e9;
@@ -102,7 +102,7 @@ session::KeyConsole console_on(ProgressLine& line) {
           .clear = [&line] { line.clear(); }};
 }
 
-// What somebody has to know who does not see a terminal: where the trace goes, and when it ends.
+// The line for a user without a terminal: where the trace is written, and when it ends.
 std::string beginning(const session::TraceOptions& options, pid_t pid) {
   const std::string path = options.output_path(pid);
   std::string text = "tracing JVM " + std::to_string(pid) + (path == "-" ? "" : " into " + path) + "; it ends ";
@@ -157,7 +157,7 @@ ExitStatus run(const AttachArguments& arguments) {
 void add_attach_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<AttachArguments>();
   CLI::App* command = app.add_subcommand("attach", "trace a running JVM, until --duration, Ctrl-C or its end");
-  command->add_option("jvm", arguments->jvm, "pid, or a part of the main class that matches one JVM")
+  command->add_option("JVM", arguments->jvm, "pid, or a part of the main class that matches one JVM")
       ->required()
       ->type_name("PID");
   arguments->trace.add_to(*command);

@@ -78,14 +78,14 @@ std::string pid_in_second_place(const std::string& word) {
 void add_ctl_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<CtlArguments>();
   CLI::App* command = app.add_subcommand("ctl", "control a running trace");
-  command->add_option("jvm", arguments->jvm, "pid, or a part of the main class that matches one JVM")
+  command->add_option("JVM", arguments->jvm, "pid, or a part of the main class that matches one JVM")
       ->required()
       ->type_name("PID");
-  command->add_option("verb", arguments->word, "what to do with the trace; see below")
+  command->add_option("VERB", arguments->word, "what to do with the trace; see below")
       ->required()
       ->check(pid_in_second_place)
       ->check(one_of(verb_words()));
-  command->add_option("rule", arguments->rules, "with filters: 'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]'");
+  command->add_option("RULE", arguments->rules, "with filters: 'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]'");
   command->add_option("--filters", arguments->filter_file, "with filters: a file with one rule per line");
   command->footer(
       "  status         show the state of the trace\n"

@@ -1,4 +1,4 @@
-// jtrace heap TARGET VIEW: the views of `jtrace inspect` that tell what objects hold and who refers to them.
+// jtrace heap TARGET VIEW: the views of `jtrace inspect` that show what objects hold and what refers to them.
 // jtrace heap diff OLD NEW: what has grown between two heaps.
 #include <CLI/CLI.hpp>
 
@@ -185,11 +185,13 @@ void add_command(CLI::App& app, ExitStatus& status, const LoadedHeap* loaded) {
   own.add(ViewOption::kTop, rows, {kDiff});
   add_old_name(*command, rows, "--top");
   add_heap_options(*command, arguments->inspect, own, {kShell}, {kDiff});
-  command->footer("Views, which jtrace inspect has too:\n" + list_of_views(is_heap_view) +
-                  "shell             reads the heap once, and answers one view after the other, a line each\n"
-                  "Exit status 9: something is missing.\n"
-                  "Examples: jtrace heap monday.hprof instances Order\n"
-                  "          jtrace heap diff monday.hprof 4711");
+  command->footer(
+      "Views, which jtrace inspect has too; and two words of jtrace heap:\n" +
+      list_of_views(is_heap_view, {{kShell, "reads the heap once, and answers one view after the other, a line each"},
+                                   {kDiff, "in place of the heap: compares two heaps, OLD and NEW"}}) +
+      "Exit status 9: something is missing.\n"
+      "Examples: jtrace heap monday.hprof instances Order\n"
+      "          jtrace heap diff monday.hprof 4711");
   register_word_scopes(*command, std::move(own).scopes_of(view));
   command->callback([arguments, command, &status] { status = run(*arguments, *word_scopes_of(*command)); });
 }

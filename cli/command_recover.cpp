@@ -75,7 +75,7 @@ void add_recover_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<RecoverArguments>();
   CLI::App* command =
       app.add_subcommand("recover", "recover the trace of a killed jtrace; without FILE: list what was left");
-  command->add_option("file", arguments->pool, "ring memory that was left")->type_name("FILE");
+  command->add_option("FILE", arguments->pool, "ring memory that was left")->type_name("FILE");
   command->add_option("-o,--output", arguments->output, "the document; - is stdout")
       ->type_name("OUT")
       ->check(wrong_trace_name);

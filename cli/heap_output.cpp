@@ -39,7 +39,7 @@ bool HeapProgress::show(std::uint64_t done, std::uint64_t all) {
   const std::uint64_t now = monotonic_ns();
   if (!terminal_ || all == 0 || now - started_ < kNanosPerSecond || now - drawn_ < kNanosPerSecond / 5) return true;
   drawn_ = now;
-  std::fprintf(stderr, "\r%3u %% of %llu MB", static_cast<unsigned>(done * 100 / all),
+  std::fprintf(stderr, "\r%3u %% of %llu MiB", static_cast<unsigned>(done * 100 / all),
                static_cast<unsigned long long>(all >> 20));
   return true;
 }

@@ -11,14 +11,18 @@ namespace jtrace::cli {
 using coreinspect::View;
 using coreinspect::ViewOption;
 
-std::string list_of_views(const ViewChoice& is_chosen) {
+std::string list_of_views(const ViewChoice& is_chosen, const std::vector<std::pair<std::string, std::string>>& others) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const View& view : coreinspect::views())
+    if (is_chosen(view))
+      rows.emplace_back(std::string(view.name) + (view.argument.empty() ? "" : " " + std::string(view.argument)),
+                        view.help);
+  rows.insert(rows.end(), others.begin(), others.end());
+  std::size_t width = 0;
+  for (const auto& [name, help] : rows) width = std::max(width, name.size());
   std::string text;
-  for (const View& view : coreinspect::views()) {
-    if (!is_chosen(view)) continue;
-    std::string name = std::string(view.name) + (view.argument.empty() ? "" : " " + std::string(view.argument));
-    name.resize(std::max<std::size_t>(name.size(), 16), ' ');
-    text += "  " + name + " " + std::string(view.help) + "\n";
-  }
+  for (const auto& [name, help] : rows)
+    text += "  " + name + std::string(width - name.size(), ' ') + "  " + help + "\n";
   return text;
 }
 

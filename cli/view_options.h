@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/inspect_common.h"
@@ -26,7 +27,7 @@ Result<> check_view(const coreinspect::View& view, const InspectArguments& argum
 class OwnOptions {
  public:
   explicit OwnOptions(ViewChoice is_chosen);
-  // A word that is no view, and has options.
+  // A word that is not a view, and has options.
   void add_word(std::string name, std::string about) { scopes_.words.push_back({std::move(name), std::move(about)}); }
   void add(coreinspect::ViewOption which, CLI::Option* option, const std::vector<std::string>& other_words = {});
   WordScopes scopes_of(const CLI::Option* argument) && {
@@ -44,7 +45,8 @@ class OwnOptions {
 void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions& own,
                       const std::vector<std::string>& words = {}, const std::vector<std::string>& by_words = {});
 
-// "  NAME ARGUMENT  help" for each.
-std::string list_of_views(const ViewChoice& is_chosen);
+// "  NAME ARGUMENT  help" for each, then for each of `others` (name, help); as wide as the widest name.
+std::string list_of_views(const ViewChoice& is_chosen,
+                          const std::vector<std::pair<std::string, std::string>>& others = {});
 
 }  // namespace jtrace::cli
