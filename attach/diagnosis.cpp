@@ -37,7 +37,7 @@ void add_listener(std::string& causes, const Rendezvous& rendezvous, bool connec
   if (state.clients > (connected ? 1 : 0))
     add(causes, "another client holds the listener, which serves one at a time (" + std::to_string(state.clients) +
                     " connected)");
-  if (!state.listening) add(causes, "nobody listens on " + std::string(path));
+  if (!state.listening) add(causes, "no process listens on " + std::string(path));
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ Error impostor(const Rendezvous& rendezvous, std::string text) {
   Error error{.category = ErrorCategory::kPermission, .text = std::move(text)};
   error.path = rendezvous.process().proc_path("root") + rendezvous.socket_path();
   error.help = nobody_listens(rendezvous)
-                   ? "nobody listens on it: a killed JVM that had the same pid may have left it; remove it, then the "
-                     "JVM makes its own"
+                   ? "no process listens on it: a killed JVM that had the same pid may have left it; remove it, then "
+                     "the JVM makes its own"
                    : "refused: it may be an impostor";
   return error;
 }
@@ -150,7 +150,7 @@ Result<> Rendezvous::remove_stale(int socket) const {
   if (held.st_ino != named.st_ino || held.st_dev != named.st_dev || named.st_uid != process_->uid()) return {};
   JTRACE_ASSIGN_OR_RETURN(const auto as_user, ScopedCredentials::become_or_stay_root(process_->uid(), process_->gid()));
   if (::unlinkat(temporary_.get(), socket_name_.c_str(), 0) == 0 || errno == ENOENT) return {};
-  return fail(system_error("nobody listens on the attach socket, and it cannot be removed", socket_path_));
+  return fail(system_error("no process listens on the attach socket, and it cannot be removed", socket_path_));
 }
 
 Result<UniqueFd> connect_to(int socket, const Rendezvous& rendezvous, const Waiter& waiter) {

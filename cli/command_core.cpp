@@ -68,7 +68,7 @@ Result<std::uint64_t> write(const target::ProcessCopy& copy, trace::ByteSink& si
 
 Result<std::vector<std::string>> run_core(const CoreArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(arguments.target));
-  // Before the stop: what cannot be written must not cost one.
+  // Before the stop: the JVM is not stopped for a core that cannot be written.
   JTRACE_ASSIGN_OR_RETURN(const auto sink, open_core_output(arguments.output));
   JTRACE_ASSIGN_OR_RETURN(auto core, copy(arguments, pid));
   JTRACE_ASSIGN_OR_RETURN(const std::uint64_t size, write(core.copy, *sink));
@@ -106,12 +106,12 @@ void add_core_command(CLI::App& app, ExitStatus& status) {
                  "without contents: what the views of threads, locks, classes, flags and sizes of objects need")
       ->excludes(small);
   command->add_flag("--no-libraries", arguments->no_libraries,
-                    "leave out the libraries: who reads the core must have the same ones");
+                    "leave out the libraries: a reader of the core needs files of the same builds");
   add_old_name(*command,
                add_time(*command, "--max-stop", arguments->max_stop, "longest stop of the JVM (1s)", kStopRange),
                "--max-pause");
   command->footer(
-      "The memory is copied while all threads stand still, and written after that.\n"
+      "The memory is copied while all threads are stopped, and written after that.\n"
       "gdb, jhsdb and jtrace open the core; it holds everything that the process has in memory, secrets as well.\n"
       "Example: jtrace core 4711 -o app.core && jtrace inspect app.core locks");
   command->callback([arguments, &status] { status = run(*arguments); });

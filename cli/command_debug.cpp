@@ -60,7 +60,7 @@ Result<debug::ServerOptions> server_options(const DebugArguments& arguments) {
 Result<> debug_target(const DebugArguments& arguments, std::vector<std::string>& missing) {
   JTRACE_ASSIGN_OR_RETURN(debug::ServerOptions options, server_options(arguments));
   if (is_file_name(arguments.inspect.target) && arguments.hold)
-    return fail(ErrorCategory::kUsage, "--hold is for a live JVM: a core stands still");
+    return fail(ErrorCategory::kUsage, "--hold is for a live JVM: a core does not run");
   JTRACE_ASSIGN_OR_RETURN(const auto inspection, open_inspection(arguments.inspect));
   JTRACE_RETURN_IF_ERROR(coreinspect::check_not_redacted(inspection->target(), "contents for a debugger"));
   JTRACE_RETURN_IF_ERROR(inspection->healthy());
@@ -103,17 +103,16 @@ void add_debug_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--connect", arguments->connect, "the address of a debugger that listens, instead")
       ->excludes(listen);
   command->add_flag("--once", arguments->once, "end when the first debugger leaves");
-  auto* hold =
-      command->add_flag("--hold", arguments->hold, "a live JVM stands still as long as a debugger is connected");
+  auto* hold = command->add_flag("--hold", arguments->hold, "stop a live JVM for as long as a debugger is connected");
   auto* max_stop = add_time(*command, "--max-stop", arguments->max_stop,
                             "longest stop of a live JVM for the copy that each debugger gets (200ms)", kStopRange);
   max_stop->excludes(hold);
   add_old_name(*command, max_stop, "--max-pause");
-  add_time(*command, "--max-hold", arguments->max_hold, "longest time that it stands still (10m)",
+  add_time(*command, "--max-hold", arguments->max_hold, "longest time that --hold stops it (10m)",
            {.least = std::chrono::seconds(1), .most = std::chrono::hours(24)});
   command->add_flag("--virtual-threads", arguments->world.virtual_threads, "list virtual threads with the others");
   command->add_flag("--plain-values", arguments->world.plain_values,
-                    "0 and null for values that are not available, instead of a text that says so");
+                    "0 and null for values that are not available, instead of a text with the reason");
   command->add_option("--sysroot", arguments->inspect.files.sysroot,
                       "for a core: the folder below which mapped files are searched");
   command->add_option("--libjvm", arguments->inspect.files.libjvm,

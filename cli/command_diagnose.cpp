@@ -59,13 +59,13 @@ ExitStatus status_of(const diagnose::Verdict& verdict, const diagnose::Collected
   return diagnose::is_partial(verdict, collected) ? ExitStatus::kPartial : ExitStatus::kOk;
 }
 
-// Why something is said, and whether it is said if nothing is found.
+// Why the verdict is printed, and whether it is printed if nothing was found.
 struct Occasion {
   std::string reason = {};
   bool only_trouble = false;
 };
 
-// Nothing if nothing was found, and that is not to be said.
+// Nothing if nothing was found, and the verdict is not to be printed then.
 std::optional<ExitStatus> diagnose_target(const DiagnoseArguments& arguments, const Occasion& occasion = {}) {
   const ClockAnchor begin = ClockAnchor::now();
   auto collected = collect(arguments);
@@ -97,7 +97,7 @@ std::optional<ExitStatus> diagnose_target(const DiagnoseArguments& arguments, co
   ::_exit(static_cast<int>(status));
 }
 
-// Until there is something to say, the JVM ends, or a signal comes.
+// Until something is found, the JVM ends, or a signal comes.
 Result<ExitStatus> watch_pid(const DiagnoseArguments& arguments, pid_t pid) {
   std::optional<diagnose::Condition> condition;
   if (!arguments.when.empty()) {
@@ -113,7 +113,7 @@ Result<ExitStatus> watch_pid(const DiagnoseArguments& arguments, pid_t pid) {
   for (int looks = 0;; ++looks) {
     const auto wake = pace.wait();
     if (wake == perfdata::PollLoop::Wake::kStopped) {
-      log_info("stopped: nothing to say in " + counted(looks, "look") + ", so there is no bundle");
+      log_info("stopped: nothing was found in " + counted(looks, "look") + ", so there is no bundle");
       return ExitStatus::kOk;
     }
     if (wake == perfdata::PollLoop::Wake::kEnded)

@@ -51,7 +51,7 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
                        "longest time that a thread of a live target may be stopped (200ms; of views that read the heap "
                        "as a whole, but for histogram and regions, 2s); many threads are read in batches"));
   own.add(ViewOption::kAll,
-          command.add_flag("--all", options.all, "include flags with their default value, and locks that nobody has"));
+          command.add_flag("--all", options.all, "include flags with their default value, and free locks"));
   own.add(ViewOption::kBytes, command.add_flag("--bytes", options.bytes, "write its class file"));
   own.add(ViewOption::kLocals, command.add_flag("--locals", options.threads.locals,
                                                 "the local variables of each frame, compiled ones included"));

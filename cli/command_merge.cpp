@@ -114,7 +114,7 @@ void add_merge_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--strict", arguments->strict, "faults of the inputs, and gaps, are errors");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer(
-      "Exit status 9: something is missing (gaps, inputs that break off, events that were lost while tracing).\n"
+      "Exit status 9: something is missing (gaps, inputs that are cut off, events that were lost while tracing).\n"
       "Example: jtrace merge app.trcxml counters.xml core.xml -o all.trcxml");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

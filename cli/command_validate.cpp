@@ -67,7 +67,7 @@ void add_validate_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--strict", arguments->strict, "stop at the first fault");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   add_old_name(*command, command->add_option("--rows", arguments->limit, "faults that are listed (20)"), "--limit");
-  command->footer("Exit status: 0 sound, 8 faults, 9 it breaks off.\nExample: jtrace validate app.trcxml");
+  command->footer("Exit status: 0 sound, 8 faults, 9 the input is cut off.\nExample: jtrace validate app.trcxml");
   command->callback([arguments, &status] { status = run(*arguments); });
 }
 

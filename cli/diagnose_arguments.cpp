@@ -29,7 +29,7 @@ Result<> check_diagnose(const DiagnoseArguments& arguments) {
   if (!arguments.watch && (!arguments.when.empty() || arguments.every.count() > 0))
     return fail(ErrorCategory::kUsage, "--when and --every are for --watch");
   if (arguments.watch && arguments.output.empty())
-    return fail(ErrorCategory::kUsage, "--watch makes a bundle when there is something to say", "-o FILE.zip");
+    return fail(ErrorCategory::kUsage, "--watch makes a bundle when something is found", "-o FILE.zip");
   if (arguments.output == "-")
     return fail(ErrorCategory::kUsage, "the verdict goes to standard output, so the bundle needs a file",
                 "-o FILE.zip");

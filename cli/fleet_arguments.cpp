@@ -51,7 +51,7 @@ CLI::App* add_collect_arguments(CLI::App& app, CollectArguments& arguments) {
   add_broker(*command, arguments.broker);
   command
       ->add_option("-o,--output", arguments.output,
-                   "folder of the documents, and of the state with which a collector goes on after its death")
+                   "folder of the documents, and of the state with which a collector continues after a kill")
       ->type_name("DIR")
       ->required();
   command->add_flag("--create", arguments.create, "make the stream on the server where there is none");
@@ -63,7 +63,7 @@ CLI::App* add_collect_arguments(CLI::App& app, CollectArguments& arguments) {
   command->add_option("--stream", arguments.stream, "its name on the server (JTRACE)")->type_name("NAME");
   command->add_option("--name", arguments.name, "of this collector: its progress on the server (collector)")
       ->type_name("NAME");
-  command->add_flag("--take-over", arguments.take_over, "go on in this folder after a collector of the same --name");
+  command->add_flag("--take-over", arguments.take_over, "continue in this folder after a collector of the same --name");
   command->add_option("--partition", arguments.partitions, "only these of the 16 partitions: several collectors")
       ->type_name("0-15")
       ->delimiter(',');

@@ -56,12 +56,12 @@ fleet::BrokerOptions broker_options(const BrokerArguments& given, const std::str
 Result<std::uint64_t> time_of(const std::string& text, std::string_view option) {
   if (text.empty()) return 0;
   if (const auto time = parse_seconds(text)) return *time;
-  return fail(ErrorCategory::kUsage, std::string(option) + ": '" + text + "' is no time", "30, 30s, 5m");
+  return fail(ErrorCategory::kUsage, std::string(option) + ": '" + text + "' is not a time", "30, 30s, 5m");
 }
 Result<std::uint64_t> size_of(const std::string& text, std::string_view option) {
   if (text.empty()) return 0;
   if (const auto size = parse_size(text)) return *size;
-  return fail(ErrorCategory::kUsage, std::string(option) + ": '" + text + "' is no size", "64M, 1G");
+  return fail(ErrorCategory::kUsage, std::string(option) + ": '" + text + "' is not a size", "64M, 1G");
 }
 
 std::string default_spools() {
@@ -76,11 +76,11 @@ std::string plural(std::uint64_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : word.ends_with("h") ? "es" : "s");
 }
 
-// What came of one input, in lines; the status with which the program ends.
+// Prints the result of one input, and returns the exit status for it.
 ExitStatus report_shipment(const std::string& input, const Result<>& shipped, const fleet::ShipSummary& summary) {
   ExitStatus status = ExitStatus::kOk;
   if (!shipped) status = report(shipped.error().with_context("shipping " + input));
-  if (summary.is_truncated) log_warning(input + " breaks off: what it has was sent");
+  if (summary.is_truncated) log_warning(input + " is cut off: what is in it was sent");
   if (summary.lost_batches != 0)
     log_warning(plural(summary.lost_elements, "element") + " in " + plural(summary.lost_batches, "batch") +
                 " found no room in the spool or in a message, and are lost");

@@ -60,7 +60,7 @@ class Unpacking {
       JTRACE_RETURN_IF_ERROR(take({piece.data(), count}));
       if (is_enough(most)) break;
     }
-    if (source->truncated()) missing_.push_back("the compressed file ends too early, or its end is spoilt");
+    if (source->truncated()) missing_.push_back("the compressed file ends too early, or its end is damaged");
     if (::ftruncate(memory_.get(), static_cast<off_t>(kept_)) != 0)
       return fail(system_error("cannot unpack the heap dump", path_));
     return std::move(memory_);

@@ -141,7 +141,7 @@ Result<perfdata::NameFilter> parse_filter(const std::string& regex) {
     return perfdata::NameFilter(
         [compiled](std::string_view name) { return std::regex_search(name.begin(), name.end(), *compiled); });
   } catch (const std::regex_error& error) {
-    return fail(ErrorCategory::kUsage, "--counters '" + regex + "' is no regular expression: " + error.what());
+    return fail(ErrorCategory::kUsage, "--counters '" + regex + "' is not a regular expression: " + error.what());
   }
 }
 

@@ -37,7 +37,7 @@ Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectAr
     auto core = target::Target::open_core(arguments.target, arguments.files);
     if (!core && core.error().help.empty() && core.error().text == "this is not an ELF core")
       return fail(core.error().with_help(
-          "a file is a core; inspect and heap take a heap dump too, inspect and diagnose a bundle"));
+          "expected a core; inspect and heap also accept a heap dump, inspect and diagnose a bundle"));
     JTRACE_ASSIGN_OR_RETURN(target, std::move(core));
   } else {
     JTRACE_ASSIGN_OR_RETURN(auto process, open_selected(arguments.target, Takes::kJvmOrFile));

@@ -20,7 +20,7 @@ Result<> check_kind(const ProfileArguments& arguments) {
   if (arguments.wall + arguments.cpu + arguments.off_cpu > 1)
     return fail(ErrorCategory::kUsage, "--cpu, --wall and --off-cpu exclude each other");
   if (arguments.off_cpu && arguments.ptrace)
-    return fail(ErrorCategory::kUsage, "--off-cpu needs perf events: --ptrace cannot tell how long a wait is",
+    return fail(ErrorCategory::kUsage, "--off-cpu needs perf events: --ptrace cannot measure how long a wait is",
                 "--wall --ptrace samples all threads");
   if (!arguments.least.empty() && (!takes_waits(arguments) || arguments.ptrace))
     return fail(ErrorCategory::kUsage, "--min is for waits", "--off-cpu or --wall");
@@ -79,7 +79,7 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
   command.add_option("--duration", arguments.duration, "stop after this time (30s, 5m); without it at Ctrl-C")
       ->type_name("TIME")
       ->check(is_time({.least = std::chrono::milliseconds(1)}));
-  command.add_option("--rotate", arguments.rotate, "begin a new file at this interval; its time stands in its name")
+  command.add_option("--rotate", arguments.rotate, "begin a new file at this interval; its name has the time")
       ->type_name("TIME")
       ->check(is_time());
   command.add_option("--keep", arguments.keep, "with --rotate: remove files that are older than this")

@@ -72,7 +72,7 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
     log_info(counted(count, "stack") + " " + is_are(count) + " incomplete (" + share(count, samples) + "): " + cause);
   if (summary.unnamed > 0)
     log_info(std::to_string(summary.unnamed) +
-             " samples are of virtual threads that could not be told: they had moved on, or their stack was cut");
+             " samples are of virtual threads that are not known: they had moved on, or their stack was cut");
   report_waits(summary, options);
   if (summary.throttled > 0)
     log_info("the kernel suspended an event " + counted(summary.throttled, "time") + ": less was sampled then");

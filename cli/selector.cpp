@@ -24,7 +24,7 @@ Error none_has(std::string_view part, Takes takes) {
   const std::string word = "'" + std::string(part) + "'";
   std::string text = takes == Takes::kJvmOrFile
                          ? "there is no file " + word + ", and no JVM whose main class contains it"
-                         : word + " is no process id, and no JVM's main class contains it";
+                         : word + " is not a process id, and no JVM's main class contains it";
   std::error_code unknown;
   if (takes == Takes::kJvm && std::filesystem::is_regular_file(part, unknown)) text += ": a file is not taken here";
   return Error{ErrorCategory::kNotFound, text}.with_help("jtrace list shows the JVMs");

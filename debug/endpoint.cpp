@@ -185,7 +185,7 @@ std::string why_not(int socket) {
   if (!peer) return "it is gone";
   if (!peer->is_loopback()) return "";  // listening there was asked for by name
   const auto uid = peer_of(socket);
-  if (!uid) return "the kernel does not tell whose it is";
+  if (!uid) return "the kernel does not report whose connection it is";
   if (*uid == ::geteuid() || *uid == 0) return "";
   return "it belongs to user " + std::to_string(*uid) + ": only user " + std::to_string(::geteuid()) +
          " and root may look";

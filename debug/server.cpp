@@ -19,7 +19,7 @@ std::string end_text(const Session& session, Session::End end) {
     case Session::End::kRefused: return "a client was cut off" + packets + ": " + session.why();
     case Session::End::kStopped: break;
   }
-  return "the debugger was told that it is over" + packets;
+  return "the debugger was informed of the end" + packets;
 }
 
 // Errors: those of the source.
@@ -85,7 +85,7 @@ Result<> serve_debuggers(Source& source, const ServerOptions& options) {
     if (!client) return {};
     const auto next = serve_one(source, std::move(*client), options);
     if (!next && options.once) return fail(next.error());
-    if (!next) options.say("the debugger was sent away: " + next.error().message());
+    if (!next) options.say("the debugger was disconnected: " + next.error().message());
     if (options.once || (next && *next == Next::kStop)) return {};
   }
 }

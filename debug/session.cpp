@@ -74,12 +74,13 @@ Session::Wait Session::receive(milliseconds most) {
 bool Session::shake_hands() {
   const milliseconds until = now() + options_.handshake;
   while (received_.size() < kHandshake.size()) {
-    if (!kHandshake.starts_with(received_)) return refuse("it is no debugger: it does not begin with JDWP-Handshake");
+    if (!kHandshake.starts_with(received_))
+      return refuse("it is not a debugger: it does not begin with JDWP-Handshake");
     const Wait waited = now() < until ? receive(until - now()) : Wait::kTimeout;
-    if (waited == Wait::kTimeout) return refuse("it said nothing for too long");
+    if (waited == Wait::kTimeout) return refuse("it sent nothing for too long");
     if (waited != Wait::kReady) return false;
   }
-  if (!received_.starts_with(kHandshake)) return refuse("it is no debugger: it does not begin with JDWP-Handshake");
+  if (!received_.starts_with(kHandshake)) return refuse("it is not a debugger: it does not begin with JDWP-Handshake");
   received_.erase(0, kHandshake.size());
   return send(kHandshake);
 }

@@ -73,7 +73,7 @@ Result<> SnapshotSource::take() {
   std::strftime(text, sizeof text, "%H:%M:%S", ::localtime_r(&now, &local));
   options_.name = "a copy of process " + std::to_string(process_.pid()) + ", taken at " + text;
   std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(stopped) / 1e3);
-  snapshot_.say("the JVM was stopped for " + std::string(text) + " and goes on: the debugger sees a copy of it");
+  snapshot_.say("the JVM was stopped for " + std::string(text) + " and runs again: the debugger sees a copy of it");
   return {};
 }
 
@@ -114,7 +114,7 @@ Result<World*> HoldSource::begin() {
     return fail(ErrorCategory::kRefused, "the JVM cannot be held: thread " + std::to_string(held.front().tid) +
                                              " is held by " + target::describe_tracer(held.front()));
   }
-  hold_.say("the JVM stands still from now on, for at most " + std::to_string(hold_.most.count()) + " s (--max-hold)");
+  hold_.say("the JVM is stopped from now on, for at most " + std::to_string(hold_.most.count()) + " s (--max-hold)");
   // What was read while it ran is void.
   if (auto* cache = inspection_.vm().cached_memory()) cache->reset();
   inspection_.classes().forget();
@@ -132,7 +132,7 @@ void HoldSource::end() {
   if (!stop_) return;
   stop_.reset();
   if (has_ended(*inspection_.target().process())) return;
-  hold_.say("the JVM goes on, after " + text_of(steady_clock::now() - begun_));
+  hold_.say("the JVM runs again, after " + text_of(steady_clock::now() - begun_));
 }
 
 std::string HoldSource::is_over() {
@@ -142,7 +142,7 @@ std::string HoldSource::is_over() {
   if (now - begun_ >= hold_.most) return "it was held for as long as --max-hold allows";
   if (now - told_ >= kBetweenLines) {
     told_ = now;
-    hold_.say("the JVM has been standing still for " + text_of(now - begun_));
+    hold_.say("the JVM has been stopped for " + text_of(now - begun_));
   }
   return {};
 }

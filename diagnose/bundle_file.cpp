@@ -40,11 +40,11 @@ Result<BundleFile> BundleFile::of(std::string bytes, const std::string& path) {
 
 Result<> BundleFile::read_manifest() {
   if (!has("manifest.json"))
-    return fail(ErrorCategory::kMalformed, path_ + " is no bundle of jtrace diagnose: it has no manifest.json");
+    return fail(ErrorCategory::kMalformed, path_ + " is not a bundle of jtrace diagnose: it has no manifest.json");
   JTRACE_ASSIGN_OR_RETURN(manifest_, json("manifest.json"));
   if (manifest_["format"].text() != kBundleFormat)
     return fail(ErrorCategory::kMalformed,
-                path_ + " is no bundle of jtrace diagnose: its manifest.json is of something else");
+                path_ + " is not a bundle of jtrace diagnose: its manifest.json is of something else");
   if (manifest_["version"].number() != kBundleVersion)
     return fail(ErrorCategory::kMalformed,
                 path_ + " is of another version than this jtrace reads (" + std::to_string(kBundleVersion) + ")",

@@ -50,7 +50,7 @@ tl::unexpected<Error> refuse(std::string_view why) {
 
 Result<> check(const BatchHeader& header, const Sizes& sizes, std::size_t rest) {
   for (const std::string* token : {&header.stream, &header.node, &header.process, &header.agent, &header.trace})
-    if (!is_token(*token)) return refuse("an id of its header is no word of a subject");
+    if (!is_token(*token)) return refuse("an id of its header is not a word of a subject");
   if (header.batch == 0 || header.previous >= header.batch) return refuse("its number is wrong");
   if (header.batch == 1 && (header.elements_before != 0 || !header.begins_segment))
     return refuse("it says that it is the first, and that something comes before it");

@@ -32,7 +32,7 @@ class EachElement final : public trace::EventSink {
   std::function<Result<>(const trace::Event&)> f_;
 };
 
-// Reads lines of elements, strictly: returns their number. What is no element of ours, or no XML, is an error.
+// Reads lines of elements, strictly: returns their number. What is not an element of ours, or no XML, is an error.
 Result<std::uint64_t> read_lines(std::string_view xml, trace::EventSink& sink) {
   if (xml.empty()) return 0;
   if (xml.front() != '<' || xml.back() != '\n') return fail(ErrorCategory::kMalformed, "they are no lines of elements");
@@ -47,7 +47,7 @@ Result<std::uint64_t> read_lines(std::string_view xml, trace::EventSink& sink) {
 struct Frame {
   std::string begin, end;
 };
-// What stands around the elements of a document.
+// What encloses the elements of a document.
 const Frame& frame() {
   static const Frame kFrame = [] {
     trace::MemorySink bytes(4096);
@@ -133,7 +133,7 @@ Result<> StreamDocument::restore() {
   if (!fd || ::fstat(fd->get(), &info) != 0 || static_cast<std::uint64_t>(info.st_size) < state_.bytes)
     return fail(Error{.category = ErrorCategory::kRefused,
                       .text = "the document is not whole any more (" + std::to_string(state_.bytes) +
-                              " bytes were written), and its stream goes on",
+                              " bytes were written), and its stream continues",
                       .path = name,
                       .help = "put it back, or collect into another folder under another --name"});
   const std::string& end = frame().end;
@@ -192,7 +192,7 @@ void StreamDocument::write_gap(std::uint64_t last, std::uint64_t until, std::uin
   const std::uint64_t lost = until - state_.position;
   const trace::Gap gap{.from = state_.last_time, .to = time, .lost = lost};
   const std::string option = trace::gap_text(gap), dropped = std::to_string(lost);
-  if (state_.bytes + pending_.size() != 0) {  // else there is no trace that it could stand in
+  if (state_.bytes + pending_.size() != 0) {  // else there is no trace that it could be in
     pending_ += line_of(trace::Option{.key = trace::kGapKey, .value = option});
     pending_ += line_of(trace::Option{.key = trace::kDroppedKey, .value = dropped});
   }

@@ -30,7 +30,7 @@ Error unknown_name(const std::string& name, const Snapshot& snapshot) {
     if (counter.kind == ValueKind::kLong) candidates.push_back(counter.name);
   Error error{.category = ErrorCategory::kUsage, .text = "this JVM has no counter '" + name + "'"};
   const Counter* text = snapshot.layout().find(name);
-  if (text) error.text = "counter '" + name + "' is no number";
+  if (text) error.text = "counter '" + name + "' is not a number";
   const std::string_view nearest = nearest_word(name, candidates);
   error.help = nearest.empty() ? "hsperf snap shows the counters" : "did you mean " + std::string(nearest) + "?";
   return error;

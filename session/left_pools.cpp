@@ -45,7 +45,7 @@ bool is_gone(const LeftPool& pool) {
   return process->start_ticks() != pool.start_ticks;
 }
 
-// Who may not change the file is told again.
+// A user who may not change the file gets the line again.
 void mark_told(const LeftPool& pool) {
   const UniqueFd fd(::open(pool.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
@@ -112,7 +112,7 @@ std::string note_of_left_pools(const target::Process& jvm) {
 Result<> remove_blank_pool(const std::string& path) {
   switch (look_at_pool(path).state) {
     case State::kBlank: break;
-    case State::kNone: return fail(ErrorCategory::kMalformed, path + " is no ring memory of jtrace");
+    case State::kNone: return fail(ErrorCategory::kMalformed, path + " is not ring memory of jtrace");
     case State::kInUse: return fail(ErrorCategory::kRefused, "pool " + path + " is in use by a jtrace that runs");
     case State::kHolds:
     case State::kOtherVersion: return fail(ErrorCategory::kRefused, path + " may hold events");

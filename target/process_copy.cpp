@@ -157,7 +157,7 @@ class ProcessCopier {
   Error too_long(std::uint64_t size, std::chrono::nanoseconds estimate) const {
     const std::string ms = std::to_string(estimate.count() / 1'000'000 + 1);
     return {.category = ErrorCategory::kRefused,
-            .text = "the process would stand still for about " + ms + " ms while " + size_text(size) +
+            .text = "the process would be stopped for about " + ms + " ms while " + size_text(size) +
                     " are copied, which is longer than the " + std::to_string(options_.max_stop.count()) +
                     " ms that are allowed",
             .help = "--max-stop allows more; --small takes a fraction of it"};

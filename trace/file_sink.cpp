@@ -61,7 +61,7 @@ Result<> FileSink::open_visible() {
   const int flags = regular_ ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY | O_NONBLOCK;
   auto opened = open_file(path_, flags, kOwnerOnly);
   if (!opened && !regular_ && opened.error().errnum == ENXIO)
-    return fail(std::move(opened).error().with_help("nobody reads it: start its reader first"));
+    return fail(std::move(opened).error().with_help("it has no reader: start its reader first"));
   JTRACE_ASSIGN_OR_RETURN(fd_, std::move(opened));
   if (!regular_ && ::fcntl(fd_.get(), F_SETFL, O_WRONLY) != 0) return fail(system_error("cannot set up", path_));
   if (regular_ && ::fchmod(fd_.get(), kOwnerOnly) != 0) return fail(system_error("cannot make private", path_));

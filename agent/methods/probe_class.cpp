@@ -31,9 +31,9 @@ const char* find_probe_facts(JNIEnv* jni, ProbeClassFacts& facts) {
   jobject unsafe = jni->GetStaticObjectField(unsafe_class, instance);
   jmethodID offset_of = jni->GetMethodID(unsafe_class, "objectFieldOffset", "(Ljava/lang/reflect/Field;)J");
   jobject field = jni->ToReflectedField(thread, tid, JNI_FALSE);
-  if (threw(jni) || offset_of == nullptr || field == nullptr) return "Unsafe does not tell the offset of Thread.tid";
+  if (threw(jni) || offset_of == nullptr || field == nullptr) return "Unsafe does not give the offset of Thread.tid";
   facts.thread_id_offset = static_cast<std::uint64_t>(jni->CallLongMethod(unsafe, offset_of, field));
-  return threw(jni) ? "Unsafe does not tell the offset of Thread.tid" : nullptr;
+  return threw(jni) ? "Unsafe does not give the offset of Thread.tid" : nullptr;
 }
 
 const char* define_probe_class(jvmtiEnv* jvmti, JNIEnv* jni, ProbeStyle style, const ProbeClassFacts& facts,

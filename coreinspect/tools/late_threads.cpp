@@ -30,7 +30,7 @@ std::string why_late(int vm_state) {
     case 2: return "is starting";
     case 6: return "runs in the VM and has not come back to a point where it stops";
     case 8: return "runs Java code and does not come to a safepoint poll";
-    default: return "is in no state in which the VM could go on without it";
+    default: return "is in a state in which the VM must wait for it";
   }
 }
 

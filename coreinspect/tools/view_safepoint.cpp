@@ -16,7 +16,7 @@ std::string verdict(const SafepointReport& report) {
   if (!report.lasting) return "Short safepoints follow one another; none of them lasts.";
   switch (report.state) {
     case SafepointState::kNone: return "No safepoint is being reached.";
-    case SafepointState::kSynchronized: return "A safepoint is reached: Java threads stand until it ends.";
+    case SafepointState::kSynchronized: return "A safepoint is reached: Java threads are stopped until it ends.";
     case SafepointState::kSynchronizing: break;
   }
   if (report.late.empty()) return "A safepoint is being reached; no thread was found that holds it up.";

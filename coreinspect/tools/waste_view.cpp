@@ -67,7 +67,7 @@ Result<ViewResult> graph_waste(const ObjectGraph& graph, const ViewOptions& opti
     return result;
   }
   result.out = std::to_string(all) +
-               " bytes are reachable. Of what could be saved, a byte may stand in several rows.\n" +
+               " bytes are reachable. Of what could be saved, a byte may count in several rows.\n" +
                "         bytes   share     objects  waste: class; most of it by which field\n";
   for (const WasteFinding& each : findings) result.out += text_of(each, all);
   return result;

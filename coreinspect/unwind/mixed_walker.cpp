@@ -11,9 +11,9 @@ struct MixedWalker::State {
   Walk walk;
   StackRange stack;
   FrameStart anchor;            // the next Java frames as the VM knows them; sp 0: none
-  target::Registers registers;  // where native unwinding goes on
+  target::Registers registers;  // where native unwinding continues
   bool exact = true;
-  FrameStart java;  // where the Java walk goes on
+  FrameStart java;  // where the Java walk continues
   std::size_t attempt = 0, attempts = 0;
   enum class Next { kNative, kJava, kDone } next = Next::kDone;
 
@@ -100,7 +100,7 @@ void MixedWalker::walk_native(State& state) const {
   if (part.end == NativeWalk::End::kBottom) state.walk.native_bottom = true;
   else if (part.end == NativeWalk::End::kGenerated) {
     state.walk.stopped =
-        "generated code that was called without a mark of the VM: its frame cannot be told from frame records";
+        "generated code that was called without a mark of the VM: its frame is not known from frame records";
   } else {
     state.walk.stopped = part.why;
     state.walk.beyond = part.beyond;

@@ -96,7 +96,7 @@ function locks() {
     if (!owners.has(wait.owner)) owners.set(wait.owner, []);
     owners.get(wait.owner).push(wait);
   }
-  const part = section('locks', 'Locks', 'Who holds up whom: an owner, and the threads that wait for what it has.');
+  const part = section('locks', 'Locks', 'An owner, and the threads that wait for its locks.');
   for (const [owner, waiting] of [...owners.entries()].sort((a, b) => b[1].length - a[1].length)) {
     const entry = make('details', part, undefined, {open: waiting.length < 20});
     const line = make('summary', entry);

@@ -35,7 +35,7 @@ Result<> check_url(const std::string& url) {
       return fail(ErrorCategory::kUsage, "the URL has a user or password, which every user of this machine can read",
                   "--user, --password-file, --token-file or --creds, or JTRACE_NATS_PASSWORD, JTRACE_NATS_TOKEN");
     if (!each.starts_with("nats://") && !each.starts_with("tls://"))
-      return fail(ErrorCategory::kUsage, "'" + std::string(each) + "' is no URL of a NATS server",
+      return fail(ErrorCategory::kUsage, "'" + std::string(each) + "' is not a URL of a NATS server",
                   "nats://HOST:PORT or tls://HOST:PORT");
   }
   return {};

@@ -23,7 +23,7 @@ constexpr std::int64_t kMaxAckPending = 4096;          // more than all held bat
 constexpr std::int64_t kDuplicates = 120'000'000'000;  // ns
 constexpr int kCreateWait = 10'000;                    // ms
 
-// A server that is away for a moment, or starts: worth another try.
+// A server that is away for a moment, or starts: try again.
 bool is_passing(natsStatus status) {
   return status == NATS_TIMEOUT || status == NATS_NO_RESPONDERS || status == NATS_CONNECTION_DISCONNECTED ||
          status == NATS_NO_SERVER;
@@ -78,7 +78,7 @@ class Consumers {
     if (owner == description() || options_.take_over) return {};
     return fail(ErrorCategory::kRefused,
                 "the consumer " + name + " of stream " + options_.stream + " collects into another folder",
-                "--name NEW collects everything that the stream has; --take-over goes on after what that one has");
+                "--name NEW collects everything that the stream has; --take-over continues after what that one has");
   }
 
   Result<> open_one(const std::string& name, const std::string& filter) {

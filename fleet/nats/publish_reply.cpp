@@ -12,7 +12,7 @@ constexpr int kStreamFull = 10077, kAccountFull = 10002, kNoSpace = 10023;
 std::string helpful(int code, const std::string& words) {
   switch (code) {
     case kStreamFull:
-      return "the stream is full (" + words + "), and keeps what it has for its max-age: raise its limits";
+      return "the stream is full (" + words + "), and keeps its messages for its max-age: raise its limits";
     case kAccountFull: return "the account's storage is full (" + words + ")";
     case kNoSpace: return "the server has no space (" + words + ")";
     default: return "the server does not store it: " + words;
@@ -23,13 +23,13 @@ std::string helpful(int code, const std::string& words) {
 
 PublishReply read_publish_reply(std::string_view text) {
   const auto json = JsonValue::parse(text);
-  if (!json) return {.problem = "the server answers with something that is no acknowledgement of JetStream"};
+  if (!json) return {.problem = "the server answers with something that is not an acknowledgement of JetStream"};
   if (json->has("error")) {
     const JsonValue& error = (*json)["error"];
     return {.problem = helpful(static_cast<int>(error["err_code"].number()), printable(error["description"].text()))};
   }
   if (!json->has("stream") || !json->has("seq"))
-    return {.problem = "the server answers with something that is no acknowledgement of JetStream"};
+    return {.problem = "the server answers with something that is not an acknowledgement of JetStream"};
   return {.is_stored = true, .is_duplicate = (*json)["duplicate"].truth(), .problem = {}};
 }
 

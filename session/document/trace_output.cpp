@@ -45,7 +45,7 @@ Result<std::unique_ptr<TraceOutput>> TraceOutput::open(const std::string& path, 
     const bool exists = ::stat(path.c_str(), &info) == 0;
     output->is_file_ = !exists || S_ISREG(info.st_mode);
     if (options.rotate != 0 && !output->is_file_)
-      return fail(ErrorCategory::kUsage, path + " is no file: it cannot be rotated");
+      return fail(ErrorCategory::kUsage, path + " is not a regular file: it cannot be rotated");
     JTRACE_RETURN_IF_ERROR(output->open_sinks());
     output->remove_if_unused_ = !exists;
     // Finds a full disk now, before the agent is in the JVM.
@@ -117,7 +117,7 @@ bool TraceOutput::is_nearly_full(std::uint64_t reserve) const {
 void TraceOutput::head_is_written() { head_size_ = destination_->bytes_written(); }
 
 Result<> TraceOutput::next_document(std::uint32_t keep) {
-  if (!is_file_) return fail(ErrorCategory::kRefused, path_ + " is no file: it takes one document");
+  if (!is_file_) return fail(ErrorCategory::kRefused, path_ + " is not a regular file: it takes one document");
   earlier_bytes_ += destination_->bytes_written();
   head_size_ = 0;
   for (std::uint32_t number = keep; number > 0; --number) {

@@ -103,7 +103,7 @@ Result<> check_size(const std::vector<FilterRule>& rules) {
   return fail(ErrorCategory::kUsage,
               std::to_string(rules.size()) + " filters take " + std::to_string(size) + " bytes, the agent takes " +
                   std::to_string(kRoom),
-              "one pattern with a '*' stands for many classes");
+              "one pattern with a '*' matches many classes");
 }
 
 std::string to_text(const FilterRule& rule) {

@@ -350,9 +350,9 @@ std::vector<OptionSpec> make_table() {
   const OptionSpec rest[] = {
       size("ring-memory", "memory between the JVM and jtrace (default: 64M)", &O::ring_memory,
            trace::record::kMinimumPoolSize, std::uint64_t{4} << 30),
-      size("max-size", "at this size end the trace, or go on in another file (--rotate); 0: no limit", &O::max_size, 0,
-           kMost),
-      number("rotate", "at --max-size go on in a new file, and keep N old ones (FILE.1 is the latest)", &O::rotate, 0,
+      size("max-size", "at this size end the trace, or continue in another file (--rotate); 0: no limit", &O::max_size,
+           0, kMost),
+      number("rotate", "at --max-size continue in a new file, and keep N old ones (FILE.1 is the latest)", &O::rotate, 0,
              1000),
       min_free_option(),
       flag("show-secrets", "do not mask passwords, tokens and keys of the command line", &O::show_secrets),

@@ -166,7 +166,7 @@ Result<> bench_facts(const Jdk& jdk) {
   }
   std::printf(
       "%-10s facts: opened in %.1f ms, %zu threads in %.2f ms, first class in %.1f ms, the next in %.2f ms; "
-      "the JVM stands still for 0 ms\n",
+      "the JVM is stopped for 0 ms\n",
       jdk.name.c_str(), median(open), count, median(threads), median(list), median(again));
   return {};
 }

@@ -90,7 +90,8 @@ const std::vector<Row>& rows() {
       {"filter=a\xf0 include", 2, "option filter: its value is not UTF-8: byte 0xf0 at offset 1"},
       {"file=DIR/none/x.xml", 3, "cannot open: DIR/none/x.xml: No such file or directory"},
       {"file=DIR/folder", 1, "cannot write: DIR/folder: Is a directory; name a file in it"},
-      {"file=DIR/fifo", 1, "cannot open: DIR/fifo: No such device or address; nobody reads it: start its reader first"},
+      {"file=DIR/fifo", 1,
+       "cannot open: DIR/fifo: No such device or address; it has no reader: start its reader first"},
       {"file=DIR/read-only/x.xml", 5, "cannot open: DIR/read-only/x.xml: Read-only file system"},
       {"file=DIR/full/x.xml,min-free=0", 1, "no room for the output: DIR/full/x.xml: No space left on device"},
       {"file=DIR/" + kLongName, 2,
@@ -201,7 +202,7 @@ TEST(BadInput, ByAttachManyFilters) {
   const auto done = must(attach(*jvm, {"--filters", folder.file("filters"), "-o", folder.file("x.xml")}));
   EXPECT_EQ(done.status, 2);
   EXPECT_THAT(done.err, HasSubstr("bytes, the agent takes "));
-  EXPECT_THAT(done.err, HasSubstr("one pattern with a '*' stands for many classes"));
+  EXPECT_THAT(done.err, HasSubstr("one pattern with a '*' matches many classes"));
   EXPECT_FALSE(fs::exists(folder.file("x.xml")));
   expect_unharmed(*jvm);
 }

@@ -1,4 +1,4 @@
-// `jtrace debug`: what it answers to ids and lengths that are wrong, and how a held JVM goes on however a debugger
+// `jtrace debug`: what it answers to ids and lengths that are wrong, and how a held JVM runs again however a debugger
 // ends.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -111,13 +111,13 @@ class DebugEnd : public ::testing::Test {
     ASSERT_TRUE(line) << server_->err();
     port_ = static_cast<std::uint16_t>(std::stoi(line->substr(line->find_last_of(':') + 1)));
   }
-  // A debugger to which the JVM stands still.
+  // A debugger for which the JVM is stopped.
   std::unique_ptr<Client> hold(std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"--hold", "--once"});
     serve(more);
     auto client = std::make_unique<Client>(port_);
     client->shake_hands();
-    EXPECT_TRUE(server_->wait_err_line("jtrace: the JVM stands still", seconds(120))) << server_->err();
+    EXPECT_TRUE(server_->wait_err_line("jtrace: the JVM is stopped", seconds(120))) << server_->err();
     EXPECT_EQ(client->ask(1, 7).error, 0);
     EXPECT_TRUE(is_held());
     return client;
@@ -166,7 +166,8 @@ TEST_F(DebugEnd, AHeldJvmThatIsKilledIsTheEnd) {
   ASSERT_GE(death.body.size(), 6u);
   EXPECT_EQ(static_cast<unsigned char>(death.body[5]), 99u);  // VM_DEATH
   EXPECT_EQ(must(server_->wait_exit()), 0);
-  EXPECT_THAT(server_->err(), ::testing::AllOf(HasSubstr("the JVM has ended"), ::testing::Not(HasSubstr("goes on"))));
+  EXPECT_THAT(server_->err(),
+              ::testing::AllOf(HasSubstr("the JVM has ended"), ::testing::Not(HasSubstr("runs again"))));
   EXPECT_EQ(must(jvm_->wait_exit()), SIGKILL);
 }
 
@@ -208,7 +209,7 @@ TEST_F(DebugEnd, ACopyIsTakenAndTheJvmGoesOn) {
   client.shake_hands();
   EXPECT_EQ(client.ask(1, 7).error, 0);
   expect_it_goes_on();
-  EXPECT_THAT(server_->err(), HasSubstr("goes on: the debugger sees a copy of it"));
+  EXPECT_THAT(server_->err(), HasSubstr("runs again: the debugger sees a copy of it"));
 }
 
 TEST_F(DebugEnd, ACopyOutlivesTheJvmAndIsTheLast) {

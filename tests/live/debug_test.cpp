@@ -122,7 +122,7 @@ TEST_P(Debug, AHeldJvmSaysWhatTheAgentSaidAndGoesOn) {
   const Server server = serve({jvm_->pid_text(), "--hold"});
   expect_equal(agent_, dump(server.port));
   EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();
-  EXPECT_THAT(server.command->err(), HasSubstr("the JVM goes on, after"));
+  EXPECT_THAT(server.command->err(), HasSubstr("the JVM runs again, after"));
   jvm_->close_input();  // it ends by itself: it runs
   EXPECT_EQ(must(jvm_->wait_exit()), 0);
 }

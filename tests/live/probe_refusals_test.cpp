@@ -90,7 +90,7 @@ TEST_F(ProbeRefusals, NameTheCapabilityOrWhatTheKernelLacks) {
 
 // With the rights to trace, but not to read another user's memory.
 TEST_F(ProbeRefusals, AJvmOfAnotherUserTakesTheRightToReadIt) {
-  if (::geteuid() != 0) GTEST_SKIP() << "takes root to be somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "takes root to be another user";
   const auto done =
       must(run_command({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all,+bpf,+perfmon",
                         "--ambient-caps=-all,+bpf,+perfmon", jtrace_binary(), "probe", pid(), "thread__start",
@@ -113,7 +113,7 @@ TEST_F(ProbeRefusals, AnOutputThatTakesNothingEndsTheTrace) {
   const auto pipe =
       must(run_command({"sh", "-c", "\"$0\" probe \"$1\" thread__start -o - --duration 60s | head -c 1 > /dev/null",
                         jtrace_binary(), pid()}));
-  EXPECT_LT(pipe.elapsed, std::chrono::seconds(50)) << "it went on writing to nobody";
+  EXPECT_LT(pipe.elapsed, std::chrono::seconds(50)) << "it continued to write without a reader";
 }
 
 TEST_F(ProbeRefusals, AJvmThatIsDeadIsNoProcess) {
@@ -190,7 +190,7 @@ TEST_F(ProbeRefusals, AFlagStaysOnAsLongAsSomebodyNeedsIt) {
     auto trace = must(TraceDocument::read(folder.file("second.xml")));
     EXPECT_GE(count_by_thread(trace, "monContendedEnter", "contender-"), 3);
     const auto off = probe({pid(), probes[0], "-o", "/dev/null"});
-    EXPECT_EQ(off.status, 1) << "the flag is on though nobody needs it\n" << off.err;
+    EXPECT_EQ(off.status, 1) << "the flag is on though no trace needs it\n" << off.err;
   }
 }
 

@@ -275,7 +275,7 @@ TEST_P(EachJdk, CountsWhatBpftraceCounts) {
 
 TEST(ProbeRights, NamesTheCapabilitiesAndNeedsNoOthers) {
   JTRACE_NEED_JDK(jdk);
-  if (::geteuid() != 0) JTRACE_SKIP("bpf", "takes root to be somebody else");
+  if (::geteuid() != 0) JTRACE_SKIP("bpf", "takes root to be another user");
   constexpr unsigned kNobody = 65534;
   auto jvm = JvmProcess::start(*jdk, "Workload", {.uid = kNobody, .gid = kNobody});
   if (!jvm) GTEST_SKIP() << "no JVM as another user: " << jvm.error().message();

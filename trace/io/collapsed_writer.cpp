@@ -56,7 +56,7 @@ class CollapsedWriter final : public Converter, private CallListener {
     if (!has_lines) notes_.push_back(why_empty());
     if (tree_.has_folded_calls())
       notes_.push_back("stacks are folded from " + std::to_string(CallTree::kFoldedFrom) + " frames on: below '" +
-                       std::string(kFoldedCalls) + "' a method that calls itself stands once");
+                       std::string(kFoldedCalls) + "' a method that calls itself is shown once");
     Result<> finished = bytes_.finish();
     return written ? std::move(finished) : std::move(written);
   }

@@ -37,7 +37,7 @@ void causes_text(std::string& out, const ScopeStatistics& statistics) {
 std::string pauses_text(const ScopeStatistics& statistics, std::size_t rows) {
   std::string out;
   if (statistics.gc_missed != 0)
-    put_line(out, "  %llu more that nobody saw: only their number is known",
+    put_line(out, "  %llu more that were not seen: only their number is known",
              static_cast<unsigned long long>(statistics.gc_missed));
   causes_text(out, statistics);
   const Rows<const GcPause*> pauses = longest_pauses(statistics, rows);

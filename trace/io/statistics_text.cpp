@@ -166,7 +166,7 @@ class TextView {
     });
     waits_of(statistics.waits, "WAITED s", "CLASS WAITED ON (Object.wait, parks for no lock that a thread had)");
     if (const Waits& carriers = statistics.carrier_waits; carriers.count != 0)
-      line("  %s of carriers of virtual threads, %s s in all, %s left out: the virtual threads' own stand here",
+      line("  %s of carriers of virtual threads, %s s in all, %s left out: the table has those of the virtual threads",
            counted(carriers.count, "wait").c_str(), seconds(carriers.total).c_str(), is_are(carriers.count).c_str());
   }
   void waits_of(const std::map<std::string, Waits>& waits, const char* verb, const char* what) {
@@ -176,7 +176,7 @@ class TextView {
            seconds(row.value.longest).c_str(), printable(row.key).c_str());
     });
   }
-  // By class they may be few of one and many of another.
+  // Their shares may differ from class to class.
   void short_contentions_of(const Scope& scope) {
     const std::string note = scope.short_contentions_note();
     if (note.empty()) return;

@@ -58,8 +58,8 @@ std::string lost_text(double share) { return share == 0 ? "none" : formatted("%.
 // "": nothing was lost.
 std::string loss_note(const DiffTable& table) {
   if (table.is_comparable()) return {};
-  return "not comparable as they stand: of before's events " + lost_text(table.lost_before) +
-         " were lost, of after's " + lost_text(table.lost_after) + ", so there was more (>=)" +
+  return "not directly comparable: of before's events " + lost_text(table.lost_before) + " were lost, of after's " +
+         lost_text(table.lost_after) + ", so there was more (>=)" +
          (table.has_shares() ? "; compare shares and means, if the loss hit all alike" : "");
 }
 

@@ -35,7 +35,7 @@ static_assert(
             return false;
       return true;
     }(),
-    "an event of events.def without words has a first group that is not its own: the word would stand for others too");
+    "an event of events.def without words has a first group that is not its own: the word would mean others too");
 
 struct Word {
   std::string_view name;
@@ -59,7 +59,8 @@ std::uint64_t bits_with(Condition condition) {
     if (condition(row)) bits |= row.bit;
   return bits;
 }
-// "all" has the events that cost little. Events that rewrite the bytecode of all included classes must be named.
+// "all" has the events that slow the JVM little. Events that rewrite the bytecode of all included classes must be
+// named.
 bool is_in_all(const Row& row) { return row.when == When::kDefault || row.when == When::kAll; }
 
 const std::vector<Word>& groups() {

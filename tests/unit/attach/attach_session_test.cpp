@@ -229,8 +229,9 @@ TEST_F(AttachSessionTest, ASocketOfAnotherOwnerWithoutAListenerMayBeLeftOver) {
   const auto session = AttachSession::open(self_, options_);
   ASSERT_FALSE(session);
   EXPECT_EQ(exit_status(session.error()), ExitStatus::kPermission);
-  EXPECT_THAT(session.error().message(), testing::AllOf(HasSubstr("belongs to uid 65534"), HasSubstr("nobody listens"),
-                                                        HasSubstr("remove it"), testing::Not(HasSubstr("impostor"))));
+  EXPECT_THAT(session.error().message(),
+              testing::AllOf(HasSubstr("belongs to uid 65534"), HasSubstr("no process listens"), HasSubstr("remove it"),
+                             testing::Not(HasSubstr("impostor"))));
 }
 
 TEST_F(AttachSessionTest, AListenerThatIsAnotherProcessIsNotTrusted) {
@@ -288,7 +289,7 @@ TEST_F(AttachSessionTest, ASocketInAnotherDirectoryIsFound) {
 TEST_F(AttachSessionTest, ADeletedSocketIsReported) {
   const auto rendezvous = Rendezvous::locate(self_);
   ASSERT_TRUE(rendezvous);
-  EXPECT_FALSE(rendezvous->socket_was_deleted()) << "nobody listens";
+  EXPECT_FALSE(rendezvous->socket_was_deleted()) << "no process listens";
   const UniqueFd listener = bind_listener();
   EXPECT_FALSE(rendezvous->socket_was_deleted());
   std::filesystem::rename(socket_path(), socket_path() + ".tmp");

@@ -110,7 +110,7 @@ TEST(Session, CutsOffWhatIsNoDebugger) {
   served.send("GET / HTTP/1.0\r\n\r\n");
   EXPECT_EQ(served.receive(1), "");
   EXPECT_EQ(served.end(), Session::End::kRefused);
-  EXPECT_THAT(served.session().why(), HasSubstr("no debugger"));
+  EXPECT_THAT(served.session().why(), HasSubstr("not a debugger"));
 }
 
 TEST(Session, CutsOffWhoSaysNothing) {

@@ -74,7 +74,7 @@ TEST_F(ProbeEventsTest, ThreadsHaveJavasIdAndName) {
 TEST_F(ProbeEventsTest, EarlierThreadsKeepTheirIdAndAreDefinedOnce) {
   const std::vector<EarlierThread> earlier{{77, 5, 12, "old", "main"}, {78, 6, 13, "other", ""}};
   ASSERT_TRUE(events_->add_running_threads(earlier, false, trace::Time(1)));
-  EXPECT_TRUE(sink_.all<trace::ThreadStart>().empty()) << "not before somebody refers to them";
+  EXPECT_TRUE(sink_.all<trace::ThreadStart>().empty()) << "not before an event refers to them";
   add("gc__begin", 1, {0});  // a probe without a thread of its own
   add("method__entry", 2, method_);
   release();
@@ -154,7 +154,7 @@ TEST_F(ProbeEventsTest, ClassesHaveTheFactsOfTheVm) {
   const auto classes = sink_.all<trace::ClassDef>();
   ASSERT_EQ(classes.size(), 3u);
   EXPECT_EQ(classes[0].superclass, trace::Text("Before"));
-  EXPECT_FALSE(classes[0].threadIdRef.present()) << "nobody saw who loaded it";
+  EXPECT_FALSE(classes[0].threadIdRef.present()) << "its loading thread was not seen";
   EXPECT_EQ(classes[1].superclass, trace::Text("Loaded"));
   EXPECT_EQ(classes[1].threadIdRef, trace::ThreadId(12));
   EXPECT_EQ(classes[2].name, trace::Text("m"));

@@ -123,7 +123,7 @@ TEST(Batch, IdsThatAreNoTokensAreRefused) {
   for (const char* id : {"", "a.b", "../x", "a b", "*", ">"}) {
     Batch batch = sample();
     batch.header.stream = id;
-    EXPECT_THAT(refusal(must(encode_batch(batch))), HasSubstr("no word of a subject")) << id;
+    EXPECT_THAT(refusal(must(encode_batch(batch))), HasSubstr("not a word of a subject")) << id;
   }
 }
 

@@ -78,7 +78,7 @@ TEST(Watch, AnUnknownNameHasItsNearest) {
   EXPECT_THAT(watch.error().message(), HasSubstr("did you mean old.used?"));
   auto text = Watch::of(*Expression::parse("sun.gc.collector.0.name > 1"), now);
   ASSERT_FALSE(text);
-  EXPECT_THAT(text.error().message(), HasSubstr("is no number"));
+  EXPECT_THAT(text.error().message(), HasSubstr("is not a number"));
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ function keepers() {
     pictures.forEach((each) => each.redraw());
   };
   dark.onchange = () => pictures.forEach((each) => each.redraw());
-  // Where most is kept by objects that are too small to be shown, merged ones tell more.
+  // Where most is kept by objects that are too small to be shown, merged ones show more.
   const unseen = [byObject.top, ...byObject.nodes].reduce((sum, node) => sum + node.rest, 0);
   choose.selectedIndex = unseen > heap.reachable / 2 && byClass.nodes.length ? 1 : 0;
   choose.onchange();
@@ -253,7 +253,7 @@ function classes() {
     ['keep', (r) => count(r[3]), true, (r) => r[3]], ['share', (r) => share(r[3]), true, (r) => r[3]]], heap.classes);
 }
 function waste() {
-  const part = section('waste', 'What could be saved', 'A byte may stand in several rows. ' + (heap.wasteNote || ''));
+  const part = section('waste', 'What could be saved', 'A byte may count in several rows. ' + (heap.wasteNote || ''));
   if (!heap.waste.length) return make('p', part, 'Nothing was found.');
   table(part, [['waste', (r) => word(r[0])], ['class', (r) => word(r[1])], ['bytes', (r) => count(r[3]), true, (r) => r[3]], ['share', (r) => share(r[3]), true, (r) => r[3]],
     ['objects', (r) => count(r[2]), true, (r) => r[2]], ['most of it by which field', (r) => `${word(r[4])} (${count(r[5])} bytes)`]], heap.waste);

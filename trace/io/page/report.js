@@ -118,7 +118,7 @@ function flame(process) {
   const bar = make('div', part, undefined, {className: 'bar'});
   const choose = make('select', bar), search = make('input', bar, undefined, {placeholder: 'find a frame'}), info = make('span', bar);
   for (const w of weights) make('option', choose, w[0]);
-  // A profile tells whose code a frame is.
+  // A profile has whose code a frame is.
   const kinds = process.flame.kinds, kindHues = [210, 100, 40, 0];
   if (kinds) ['threads', 'Java', 'native', 'kernel'].forEach((label, kind) =>
     make('i', bar, label, {className: 'kind'}).style.background = `hsl(${kindHues[kind] + 8} 60% 67%)`);
@@ -279,7 +279,7 @@ function pauses(process) {
   if (!process.gc) return;
   const {count: times, total, longest, missed, texts, causes, pauses: list, source} = process.gc;
   const part = section('gc', 'GC', `By ${source}: ${several(times, 'pause')}, ${micros(total)} in all, the longest ${micros(longest)}.` +
-      (missed ? ` ${count(missed)} more that nobody saw: only their number is known.` : ''));
+      (missed ? ` ${count(missed)} more that were not seen: only their number is known.` : ''));
   const points = [], used = process.counters ? heapUse(process.counters.series) : [], rows = [], lengths = [];
   for (let i = 0; i < list.length; i += kPauseFields) {
     rows.push(list.slice(i, i + kPauseFields));
@@ -437,7 +437,7 @@ function frames(process) {
 }
 function differences(process) {
   if (!process.diff) return;
-  const part = section('diff', 'Differences', 'The greatest first; after is scaled where a note says so.');
+  const part = section('diff', 'Differences', 'The greatest first; after is scaled where a note reports it.');
   for (const {table: title, unit, rows, same, comparable, note, lostBefore, lostAfter} of process.diff) {
     make('h3', part, title + (rows.length ? '' : `: no difference in ${several(same, 'row')}`));
     if (note) make('p', part, `${note}.`, {className: 'bad'});
@@ -467,7 +467,7 @@ function summary() {
   if (lost) losses.push(`${several(lost, 'event')} lost while tracing (the JVM wrote faster than jtrace read: counts and times are too small)`);
   const unseen = data.processes.reduce((sum, p) => sum + (p.gc ? p.gc.missed : 0), 0);
   if (unseen) losses.push(`${several(unseen, 'pause')} of which only the number is known`);
-  if (data.truncated) losses.push('the trace breaks off');
+  if (data.truncated) losses.push('the trace is cut off');
   make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
 }
 function view(process) {
