@@ -1,10 +1,12 @@
 // jtrace diagnose: what is wrong with a JVM, in one command. Status 0: nothing found; 1: found; 9: nothing found, and
 // not everything could be examined.
-#include <unistd.h>
+#include <signal.h>
 
 #include <cstdio>
 #include <optional>
 
+#include "base/leavable_child.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "cli/bundle_views.h"
 #include "cli/commands.h"
@@ -34,7 +36,8 @@ Result<diagnose::Collected> collect(const DiagnoseArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(target, Takes::kJvmOrFile));
   // A copy for the collectors: one that does not end in time outlives this function.
   const InspectArguments live = of_process(arguments, pid);
-  const diagnose::CollectOptions options{.interval = arguments.interval, .max_stop = arguments.inspect.max_stop};
+  const diagnose::CollectOptions options{
+      .interval = arguments.interval, .max_stop = arguments.inspect.max_stop, .budget = arguments.budget};
   return diagnose::collect_live(
       pid, [live] { return open_inspection(live); }, options);
 }
@@ -81,20 +84,16 @@ std::optional<ExitStatus> diagnose_target(const DiagnoseArguments& arguments, co
   const std::string& shown = arguments.inspect.format == "json" ? json : text;
   std::fwrite(shown.data(), 1, shown.size(), stdout);
   std::fflush(stdout);  // whatever becomes of the bundle
-  ExitStatus status = status_of(verdict, *collected);
-  if (!arguments.output.empty())
-    status = make_bundle(arguments, *collected,
-                         {.tool = "jtrace " JTRACE_VERSION,
-                          .text = text,
-                          .findings = json,
-                          .status = static_cast<int>(status),
-                          .anonymize = arguments.anonymize,
-                          .reason = occasion.reason,
-                          .begin = begin});
-  if (!collected->left_behind) return status;
-  // A collector's thread may still wait in the kernel and use objects that the normal end of the program destroys.
-  std::fflush(stdout);
-  ::_exit(static_cast<int>(status));
+  const ExitStatus status = status_of(verdict, *collected);
+  if (arguments.output.empty()) return status;
+  return make_bundle(arguments, *collected,
+                     {.tool = "jtrace " JTRACE_VERSION,
+                      .text = text,
+                      .findings = json,
+                      .status = static_cast<int>(status),
+                      .anonymize = arguments.anonymize,
+                      .reason = occasion.reason,
+                      .begin = begin});
 }
 
 // Until something is found, the JVM ends, or a signal comes.
@@ -135,13 +134,27 @@ ExitStatus watch(DiagnoseArguments arguments) {
   return status ? *status : report(status.error());
 }
 
+// A collector may wait in the kernel for as long as it wants: whoever waits for this program must not.
+ExitStatus run_for_process(const DiagnoseArguments& arguments) {
+  const auto end = run_in_leavable_child(
+      [&] { return arguments.watch ? watch(arguments) : diagnose_target(arguments).value_or(ExitStatus::kOk); });
+  if (!end) return report(end.error());
+  if (end->left_behind != 0)
+    log_warning("process " + std::to_string(end->left_behind) +
+                " is left behind: it waits in the kernel, and ends when that lets it go");
+  if (end->signal == 0) return end->status;
+  ::signal(end->signal, SIG_DFL);
+  ::raise(end->signal);
+  return ExitStatus::kRefused;
+}
+
 ExitStatus run(const DiagnoseArguments& arguments) {
   if (const auto checked = check_diagnose(arguments); !checked) return report(checked.error());
   const std::string& target = arguments.inspect.target;
   const bool json = arguments.inspect.format == "json";
   if (!arguments.later.empty()) return compare_bundles(target, arguments.later, json);
   if (is_file_name(target) && diagnose::is_bundle(target)) return show_bundle_verdict(target, json);
-  if (arguments.watch) return watch(arguments);
+  if (!is_file_name(target)) return run_for_process(arguments);
   return diagnose_target(arguments).value_or(ExitStatus::kOk);
 }
 

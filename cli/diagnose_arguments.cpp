@@ -37,7 +37,7 @@ Result<> check_diagnose(const DiagnoseArguments& arguments) {
 }
 
 void add_diagnose_options(CLI::App& command, DiagnoseArguments& arguments) {
-  arguments.inspect.max_stop = std::chrono::milliseconds(50);
+  arguments.inspect.max_stop = std::chrono::milliseconds(10);
   command
       .add_option("PID|CORE|BUNDLE", arguments.inspect.target,
                   "process id, part of a main class, a core file, or a bundle that -o made")
@@ -53,7 +53,10 @@ void add_diagnose_options(CLI::App& command, DiagnoseArguments& arguments) {
   command.add_option("--format", arguments.inspect.format, "text or json")->check(CLI::IsMember({"text", "json"}));
   add_time(command, "--interval", arguments.interval, "time between two of the three samples (1s)",
            {.least = std::chrono::milliseconds(200), .most = std::chrono::minutes(1)});
-  add_max_stop(command, arguments.inspect, "longest single stop (50ms)");
+  add_time(command, "--budget", arguments.budget,
+           "time for everything beside two intervals, and again for a bundle (3s); what is not read by then is named",
+           {.least = std::chrono::milliseconds(100), .most = std::chrono::hours(1)});
+  add_max_stop(command, arguments.inspect, "longest single stop (10ms)");
   command.add_option("--sysroot", arguments.inspect.files.sysroot,
                      "for a core: the folder below which mapped files are searched");
   command.add_option("--libjvm", arguments.inspect.files.libjvm,

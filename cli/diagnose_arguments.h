@@ -12,7 +12,7 @@ struct DiagnoseArguments {
   InspectArguments inspect;
   std::string later;   // the bundle that `inspect.target` is compared with
   std::string output;  // of the bundle; "" for none
-  std::chrono::milliseconds interval{1000};
+  std::chrono::milliseconds interval{1000}, budget{3000};
   bool core = false;
   bool anonymize = false;
   bool watch = false;

@@ -45,8 +45,10 @@ ExitStatus make_bundle(const DiagnoseArguments& arguments, diagnose::Collected& 
                           {.open = [live] { return open_inspection(live); },
                            .document = view_document,
                            .max_stop = arguments.inspect.max_stop,
+                           .budget = arguments.budget,
                            .core = arguments.core},
                           collected);
+  diagnose::leave_out_largest(collected);
   const auto bytes = diagnose::bundle_of(collected, frame);
   if (!bytes) return report(bytes.error());
   if (const auto written = write_file(arguments.output, *bytes); !written) return report(written.error());

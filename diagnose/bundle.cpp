@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/json.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "diagnose/anonymize.h"
 #include "diagnose/bundle_page.h"
@@ -149,6 +150,22 @@ Anonymizer anonymizer_for(const Facts& facts) {
 }
 
 }  // namespace
+
+void leave_out_largest(Collected& collected, std::size_t most) {
+  constexpr std::size_t kOfOthers = 1u << 20;  // the verdict, the samples, the page's frame
+  std::size_t size = kOfOthers;
+  for (const Part& each : collected.parts) size += each.content.size();
+  while (size > most && !collected.parts.empty()) {
+    const auto largest =
+        std::max_element(collected.parts.begin(), collected.parts.end(),
+                         [](const Part& a, const Part& b) { return a.content.size() < b.content.size(); });
+    collected.steps.push_back({.name = largest->name,
+                               .problem = "left out: it has " + size_text(largest->content.size()) +
+                                          ", and a bundle at most " + size_text(most)});
+    size -= largest->content.size();
+    collected.parts.erase(largest);
+  }
+}
 
 std::vector<std::string> missing_parts(const Collected& collected, std::size_t judged) {
   std::vector<std::string> missing;

@@ -29,6 +29,8 @@ struct BundleFrame {
   ClockAnchor begin;       // of the diagnosis
 };
 
+// Removes the largest parts until all are not larger than `most`. Each removed one is a step that failed.
+void leave_out_largest(Collected& collected, std::size_t most = kMostOfBundle);
 // What of the bundle could not be read, one line each.
 std::vector<std::string> missing_parts(const Collected& collected, std::size_t judged);
 

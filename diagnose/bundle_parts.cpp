@@ -157,9 +157,9 @@ void collect_parts(pid_t pid, const PartOptions& options, Collected& collected) 
   // A lane for each: some of these files wait for a lock of the target, others never do.
   for (const char* name : kFiles) lanes.push_back({step_of_file(pid, name)});
   lanes.push_back({{"control group", kOfFile, [pid] { return read_group(pid); }}});
-  run_lanes(std::move(lanes), collected);
+  run_lanes(std::move(lanes), options.budget, collected);
   // After the others: it stops the JVM, which would hold them up.
-  if (options.core) run_lanes({{{"small core", kOfCore, [pid] { return take_core(pid); }}}}, collected);
+  if (options.core) run_lanes({{{"small core", kOfCore, [pid] { return take_core(pid); }}}}, kOfCore, collected);
 }
 
 }  // namespace jtrace::diagnose

@@ -18,7 +18,8 @@ using ViewDocument = std::function<std::string(const coreinspect::Inspection&, c
 struct PartOptions {
   OpenTarget open;
   ViewDocument document;
-  std::chrono::milliseconds max_stop{50};
+  std::chrono::milliseconds max_stop{10};
+  std::chrono::milliseconds budget{3000};  // for everything but the core
   bool core = false;
 };
 

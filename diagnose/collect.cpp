@@ -1,6 +1,10 @@
 #include "diagnose/collect.h"
 
+#include <algorithm>
+
+#include "base/size_text.h"
 #include "diagnose/collectors.h"
+#include "target/bytes_read.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -13,6 +17,14 @@ constexpr milliseconds kOpening{10'000};    // libjvm's symbols, the flags
 constexpr milliseconds kOfThreads{10'000};  // stacks and names of some thousand threads
 constexpr milliseconds kOfSafepoint{5000};  // it looks for 2 s where something is under way
 
+// Of steps that read the target's memory.
+std::function<Result<Publish>()> within_budget(std::uint64_t most, std::function<Result<Publish>()> step) {
+  return [most, step = std::move(step), before = target::bytes_read_of_processes()]() -> Result<Publish> {
+    if (target::bytes_read_of_processes() - before < most) return step();
+    return fail(ErrorCategory::kRefused, "not begun: " + size_text(most) + " of the target's memory were read");
+  };
+}
+
 template <class Collector>
 std::function<Result<Publish>()> step_of(const std::shared_ptr<Collector>& collector,
                                          Result<Publish> (Collector::*step)()) {
@@ -23,18 +35,20 @@ Lane lane_of_jvm(const OpenTarget& open, const CollectOptions& options) {
   const auto jvm = std::make_shared<JvmCollector>(open, options);
   const auto look = step_of(jvm, &JvmCollector::look_at_threads);
   const auto safepoint = step_of(jvm, &JvmCollector::look_at_safepoint);
-  return {{"opening the JVM", kOpening, step_of(jvm, &JvmCollector::open), milliseconds(0), true},
-          {"threads, first look", kOfThreads, look},
-          {"safepoint, first look", kOfSafepoint, safepoint},
-          {"direct buffers", kOfThreads, step_of(jvm, &JvmCollector::look_at_direct_memory)},
-          {"limits and code", kOfThreads, step_of(jvm, &JvmCollector::look_at_limits)},
-          {"malloc", kOfThreads, step_of(jvm, &JvmCollector::look_at_malloc)},
-          {"allocations", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_allocations)},
-          {"threads, second look", kOfThreads, look, options.interval},
-          {"busy threads", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_busy_threads)},
-          {"threads, third look", kOfThreads, look, 2 * options.interval},
-          {"safepoint, second look", kOfSafepoint, safepoint},
-          {"mutexes", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_mutexes)}};
+  Lane lane = {{"opening the JVM", kOpening, step_of(jvm, &JvmCollector::open), milliseconds(0), true},
+               {"threads, first look", kOfThreads, look},
+               {"safepoint, first look", kOfSafepoint, safepoint},
+               {"direct buffers", kOfThreads, step_of(jvm, &JvmCollector::look_at_direct_memory)},
+               {"limits and code", kOfThreads, step_of(jvm, &JvmCollector::look_at_limits)},
+               {"malloc", kOfThreads, step_of(jvm, &JvmCollector::look_at_malloc)},
+               {"allocations", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_allocations)},
+               {"threads, second look", kOfThreads, look, options.interval},
+               {"busy threads", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_busy_threads)},
+               {"threads, third look", kOfThreads, look, 2 * options.interval},
+               {"safepoint, second look", kOfSafepoint, safepoint},
+               {"mutexes", kOfThreads + options.interval, step_of(jvm, &JvmCollector::look_at_mutexes)}};
+  for (Step& step : lane) step.run = within_budget(options.most_read, std::move(step.run));
+  return lane;
 }
 
 // Two looks at the beginning and at the end: the rules compare them.
@@ -79,9 +93,15 @@ Result<Collected> collect_live(pid_t pid, const OpenTarget& open, const CollectO
   const auto start = std::chrono::steady_clock::now();
   Collected collected;
   collected.facts.target = std::to_string(pid);
-  const LanesEnd end = run_lanes(lanes_of(pid, open, options), collected);
+  collected.limits = {.time = options.total(), .stop = options.max_stop, .read = options.most_read};
+  const std::uint64_t before = target::bytes_read_of_processes();
+  std::vector<Lane> lanes = lanes_of(pid, open, options);
+  for (Lane& lane : lanes)
+    for (Step& step : lane) step.budget = std::min(step.budget, options.total());
+  const LanesEnd end = run_lanes(std::move(lanes), options.total(), collected);
   if (end.needed) return fail(*end.needed);
   collected.elapsed = since(start);
+  collected.bytes_read = target::bytes_read_of_processes() - before;
   return collected;
 }
 

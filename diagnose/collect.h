@@ -9,6 +9,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,11 @@ namespace jtrace::diagnose {
 
 struct CollectOptions {
   std::chrono::milliseconds interval{1000};  // between two of the three samples
-  std::chrono::milliseconds max_stop{50};    // of each stop
+  std::chrono::milliseconds max_stop{10};    // of each stop
+  std::chrono::milliseconds budget{3000};    // for everything, beside the two intervals
+  std::uint64_t most_read = 1u << 30;        // bytes of the target's memory
+
+  std::chrono::milliseconds total() const { return budget + 2 * interval; }
 };
 
 // The result of one step of a collector.
@@ -36,6 +41,12 @@ struct Part {
   std::string content;
 };
 
+// What a diagnosis may cost its target and its user.
+struct Limits {
+  std::chrono::milliseconds time{}, stop{};  // of everything; of a single stop
+  std::uint64_t read = 0;                    // bytes
+};
+
 struct Collected {
   Facts facts;
   std::vector<Part> parts;           // for the bundle (bundle_parts.h)
@@ -44,7 +55,9 @@ struct Collected {
   std::chrono::milliseconds elapsed{};
   std::chrono::nanoseconds pause_longest{}, pause_all{};
   std::size_t stops = 0;
-  bool left_behind = false;  // a thread of a collector still runs: end the process by _exit(2)
+  std::uint64_t bytes_read = 0;  // of the target's memory
+  std::optional<Limits> limits;  // nothing for a core
+  bool left_behind = false;      // a thread of a collector still runs: end the process by _exit(2)
 };
 
 // Opens the target anew; each collector that reads the JVM's structures calls it.

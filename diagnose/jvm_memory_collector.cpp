@@ -69,13 +69,12 @@ Result<Publish> JvmCollector::look_at_direct_memory() {
 }
 
 Result<Publish> JvmCollector::look_at_malloc() {
-  constexpr std::uint64_t kMost = 1u << 30;  // bytes of arenas
   const target::Target& target = inspection_->target();
   std::vector<target::Mapping> mappings = target.mappings();
   if (target.process()) {
     JTRACE_ASSIGN_OR_RETURN(mappings, target.process()->maps());
   }
-  const auto found = coreinspect::find_arenas(target.memory(), mappings, presence_in(target), kMost);
+  const auto found = coreinspect::find_arenas(target.memory(), mappings, presence_in(target), options_.most_read);
   const MallocFact fact{.arenas = found.arenas, .held = found.held, .free = found.free, .unread = found.unread};
   return [fact](Collected& collected) { collected.facts.malloc = fact; };
 }

@@ -29,6 +29,7 @@ struct Board {
   std::condition_variable changed;
   std::vector<LaneState> lanes;
   Clock::time_point start = Clock::now();
+  milliseconds total{};
   Collected collected;
   std::optional<Error> needed;
 
@@ -63,9 +64,7 @@ void work(const std::shared_ptr<Board>& board, std::size_t index) {
   while (lane.at < lane.steps.size()) {
     const auto run = lane.steps[lane.at].run;
     const auto begin = board->start + lane.steps[lane.at].not_before;
-    lock.unlock();
-    std::this_thread::sleep_until(begin);
-    lock.lock();
+    if (board->changed.wait_until(lock, begin, [&] { return lane.ended; })) return;
     lane.began = Clock::now();
     board->changed.notify_all();
     lock.unlock();
@@ -78,29 +77,35 @@ void work(const std::shared_ptr<Board>& board, std::size_t index) {
   board->changed.notify_all();
 }
 
-// Abandons lanes that exceed their budget. Returns the next deadline; nothing if no step runs.
-std::optional<Clock::time_point> watch(Board& board) {
-  std::optional<Clock::time_point> next;
+void abandon(Board& board, LaneState& lane, const std::string& time) {
+  if (!lane.began) return board.skip_rest(lane, "not begun within " + time);
+  const Step& step = lane.steps[lane.at];
+  board.collected.left_behind = lane.left_behind = true;
+  board.record(step, since(*lane.began), "no answer within " + time);
+  ++lane.at;
+  board.skip_rest(lane, "not begun: " + step.name + " did not answer");
+}
+
+// Abandons lanes that exceed their budget. Returns the next deadline.
+Clock::time_point watch(Board& board) {
+  const auto ms = [](milliseconds time) { return std::to_string(time.count()) + " ms"; };
+  const auto end = board.start + board.total, now = Clock::now();
+  auto next = end;
   for (LaneState& lane : board.lanes) {
-    if (lane.ended || !lane.began) continue;
-    const Step& step = lane.steps[lane.at];
-    const auto deadline = *lane.began + step.budget;
-    if (Clock::now() < deadline) {
-      next = next ? std::min(*next, deadline) : deadline;
-      continue;
-    }
-    board.collected.left_behind = lane.left_behind = true;
-    board.record(step, since(*lane.began), "no answer within its " + std::to_string(step.budget.count()) + " ms");
-    ++lane.at;
-    board.skip_rest(lane, "not begun: " + step.name + " did not answer");
+    if (lane.ended) continue;
+    const milliseconds budget = lane.steps[lane.at].budget;
+    if (now >= end) abandon(board, lane, "the " + ms(board.total) + " for everything");
+    else if (lane.began && now >= *lane.began + budget) abandon(board, lane, "its " + ms(budget));
+    else if (lane.began) next = std::min(next, *lane.began + budget);
   }
   return next;
 }
 
 }  // namespace
 
-LanesEnd run_lanes(std::vector<Lane> lanes, Collected& collected) {
+LanesEnd run_lanes(std::vector<Lane> lanes, milliseconds total, Collected& collected) {
   const auto board = std::make_shared<Board>();
+  board->total = total;
   board->collected = std::move(collected);
   for (Lane& lane : lanes) board->lanes.push_back({.steps = std::move(lane)});
   std::vector<std::thread> threads;
@@ -108,9 +113,7 @@ LanesEnd run_lanes(std::vector<Lane> lanes, Collected& collected) {
   std::unique_lock lock(board->mutex);
   while (!board->all_ended()) {
     const auto next = watch(*board);
-    if (board->all_ended()) break;
-    if (next) board->changed.wait_until(lock, *next);
-    else board->changed.wait(lock);
+    if (!board->all_ended()) board->changed.wait_until(lock, next);
   }
   collected = std::move(board->collected);
   lock.unlock();

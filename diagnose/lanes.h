@@ -1,5 +1,5 @@
 // Lanes: threads that collect facts at the same time, each a list of steps with a budget. A lane that exceeds its
-// budget is abandoned with all its further steps, and can no longer change the result.
+// budget, or that of all lanes together, is abandoned with all its further steps, and can no longer change the result.
 //
 // Threads: one calls run_lanes; each lane has its own. Objects that the steps use must belong to them, or outlive the
 // process.
@@ -27,6 +27,7 @@ using Lane = std::vector<Step>;
 struct LanesEnd {
   std::optional<Error> needed;  // of the first needed step that failed
 };
-LanesEnd run_lanes(std::vector<Lane> lanes, Collected& collected);
+// `total`: the time for all of them.
+LanesEnd run_lanes(std::vector<Lane> lanes, std::chrono::milliseconds total, Collected& collected);
 
 }  // namespace jtrace::diagnose

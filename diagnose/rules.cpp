@@ -3,7 +3,7 @@
 namespace jtrace::diagnose {
 namespace {
 
-std::string_view not_in_core(const Facts& facts) { return facts.live ? "" : "a core does not run"; }
+std::string_view not_in_core(const Facts& facts) { return facts.live ? "" : kNotInCore; }
 std::string_view without_process(const Facts& facts) {
   if (!facts.live) return not_in_core(facts);
   return facts.process.size() < 2 ? "the kernel's files on the process were not read twice" : "";

@@ -21,6 +21,8 @@ struct Rule {
   void (*ask)(const Facts&, std::vector<Finding>&);
   bool not_all_tell = false;  // there are JVMs that do not tell it: of them the verdict is whole without it
 };
+// Why a rule is not applied to a core that needs a JVM that runs.
+inline constexpr std::string_view kNotInCore = "a core does not run";
 // In the order of their importance.
 const std::vector<Rule>& rules();
 

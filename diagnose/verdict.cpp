@@ -4,6 +4,7 @@
 
 #include "base/joined.h"
 #include "base/json.h"
+#include "base/size_text.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -27,6 +28,9 @@ std::string headline(const Verdict& verdict) {
                                              [](const Finding& each) { return each.confidence == Confidence::kHint; }));
   const std::size_t sure = verdict.findings.size() - hints;
   const std::string of_hints = hints == 0 ? "" : ", " + number_of(hints, "hint", "hints");
+  if (sure == 0 && verdict.of_core)
+    return "Nothing found" + of_hints + " by the " + std::to_string(verdict.asked.size()) + " of " +
+           std::to_string(rules().size()) + " rules that a core can answer.\n";
   if (sure == 0) return "Nothing found" + of_hints + ".\n";
   return "Found: " + number_of(sure, "trouble", "troubles") + of_hints + ".\n";
 }
@@ -35,14 +39,24 @@ double millis(std::chrono::nanoseconds time) { return static_cast<double>(time.c
 
 std::string cost_of(const Collected& collected) {
   char text[160];
-  std::snprintf(text, sizeof text, "It took %.1f s.", static_cast<double>(collected.elapsed.count()) / 1e3);
+  const auto seconds = [](std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1e3; };
+  std::snprintf(text, sizeof text, "It took %.1f s", seconds(collected.elapsed));
   std::string line = text;
+  if (collected.limits) {
+    std::snprintf(text, sizeof text, " of %.1f, and %s of its memory were read", seconds(collected.limits->time),
+                  size_text(collected.bytes_read).c_str());
+    line += text;
+  }
+  line += ".";
   if (collected.stops > 0) {
     std::snprintf(text, sizeof text,
                   " Threads of the JVM were stopped %zu times, %.1f ms at the longest and %.1f ms in all.",
                   collected.stops, millis(collected.pause_longest), millis(collected.pause_all));
     line += text;
   }
+  if (collected.limits && collected.pause_longest > collected.limits->stop)
+    line += " That is longer than --max-stop (" + std::to_string(collected.limits->stop.count()) +
+            " ms): this program waited for a processor.";
   return line + " Nothing was loaded into it.\n";
 }
 
@@ -61,7 +75,11 @@ void append_skipped(std::string& out, const Verdict& verdict, const Collected& c
   const auto failed = failed_steps(collected);
   if (verdict.unasked.empty() && failed.empty() && collected.missing.empty()) return;
   out += "Skipped, and why:\n";
-  for (const Unasked& each : verdict.unasked) out += "  " + each.about + ": " + each.why + "\n";
+  std::vector<std::string> not_in_core;
+  for (const Unasked& each : verdict.unasked)
+    if (each.why == kNotInCore) not_in_core.push_back(each.about);
+    else out += "  " + each.about + ": " + each.why + "\n";
+  if (!not_in_core.empty()) out += "  " + std::string(kNotInCore) + ": " + joined(not_in_core) + "\n";
   for (const auto& [steps, why] : failed) out += "  " + steps + ": " + printable(why) + "\n";
   for (const std::string& each : collected.missing) out += "  " + printable(each) + "\n";
 }
@@ -80,10 +98,10 @@ void write_steps(JsonWriter& json, const std::vector<StepRecord>& steps) {
 }  // namespace
 
 Verdict judge(const Facts& facts) {
-  Verdict verdict;
+  Verdict verdict{.of_core = !facts.live};
   for (const Rule& rule : rules()) {
     if (const auto why = rule.unasked(facts); !why.empty()) {
-      verdict.unasked.push_back({std::string(rule.about), std::string(why), rule.not_all_tell});
+      verdict.unasked.push_back({std::string(rule.about), std::string(why), rule.not_all_tell || why == kNotInCore});
       continue;
     }
     verdict.asked.emplace_back(rule.about);
@@ -97,9 +115,9 @@ Verdict judge(const Facts& facts) {
 bool is_partial(const Verdict& verdict, const Collected& collected) {
   const bool failed = std::any_of(collected.steps.begin(), collected.steps.end(),
                                   [](const StepRecord& each) { return !each.problem.empty(); });
-  const bool unasked = std::any_of(verdict.unasked.begin(), verdict.unasked.end(),
-                                   [](const Unasked& each) { return !each.not_all_tell; });
-  return failed || (collected.facts.live && unasked);
+  const bool unasked =
+      std::any_of(verdict.unasked.begin(), verdict.unasked.end(), [](const Unasked& each) { return !each.expected; });
+  return failed || unasked;
 }
 
 std::string text_of(const Verdict& verdict, const Collected& collected) {
@@ -135,7 +153,13 @@ void write_members(std::string& out, const Verdict& verdict, const Collected& co
   write_steps(json, collected.steps);
   json.member("elapsedMillis", collected.elapsed.count()).member("stops", collected.stops);
   json.member("pauseMicros", collected.pause_longest.count() / 1000);
-  json.member("pauseAllMicros", collected.pause_all.count() / 1000).end_object();
+  json.member("pauseAllMicros", collected.pause_all.count() / 1000);
+  if (collected.limits) {
+    json.member("bytesRead", collected.bytes_read).key("limits").begin_object();
+    json.member("elapsedMillis", collected.limits->time.count()).member("stopMillis", collected.limits->stop.count());
+    json.member("bytesRead", collected.limits->read).end_object();
+  }
+  json.end_object();
   out += "\"diagnosis\":" + text;
 }
 

@@ -14,19 +14,21 @@ inline constexpr std::size_t kHeadline = 3;  // findings
 
 struct Unasked {
   std::string about, why;
-  bool not_all_tell = false;  // as in Rule
+  bool expected = false;  // this target cannot tell it: the verdict is whole without it
 };
 
 struct Verdict {
   std::vector<Finding> findings;   // hints after the others
   std::vector<std::string> asked;  // the subjects of the rules that were applied
   std::vector<Unasked> unasked;    // those that were not
+  bool of_core = false;
   bool is_found() const { return !findings.empty() && findings.front().confidence != Confidence::kHint; }
 };
 // Applies all rules to the facts.
 Verdict judge(const Facts& facts);
 
-// Whether something that this target has was not examined.
+// Whether something was not examined that this target could tell. What no core tells is named, but leaves the verdict
+// whole: another look at the core would not tell more.
 bool is_partial(const Verdict& verdict, const Collected& collected);
 
 // In the form that docs/diagnose.md shows.

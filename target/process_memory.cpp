@@ -7,10 +7,18 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "target/bytes_read.h"
 #include "target/page_set.h"
 
 namespace jtrace::target {
 namespace {
+
+std::atomic<std::uint64_t> bytes_read{0};
+
+std::size_t counted_bytes(ssize_t count) {
+  bytes_read.fetch_add(static_cast<std::uint64_t>(count), std::memory_order_relaxed);
+  return static_cast<std::size_t>(count);
+}
 
 Error unreadable(const Process& process, Address address, int errnum) {
   Error error = system_error(errnum, "cannot read the memory of process " + std::to_string(process.pid()));
@@ -31,6 +39,8 @@ Error unreadable(const Process& process, Address address, int errnum) {
 }
 
 }  // namespace
+
+std::uint64_t bytes_read_of_processes() { return bytes_read.load(std::memory_order_relaxed); }
 
 ProcessMemory::ProcessMemory(const Process& process, PageSet* record)
     : process_(process),
@@ -98,7 +108,7 @@ void ProcessMemory::read_parts(std::span<const Part> parts) const {
     }
     const ssize_t count =
         use_mem_ ? -1 : ::process_vm_readv(process_.pid(), local.data(), local.size(), remote.data(), remote.size(), 0);
-    auto left = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+    std::size_t left = counted_bytes(std::max<ssize_t>(count, 0));
     const bool is_whole = left == size;
     for (; !parts.empty() && parts.front().into.size() <= left; parts = parts.subspan(1))
       left -= parts.front().into.size();
@@ -118,13 +128,13 @@ Result<std::size_t> ProcessMemory::fetch(Address address, std::span<std::byte> o
     const iovec local{out.data(), out.size()};
     const iovec remote{reinterpret_cast<void*>(address), out.size()};
     const ssize_t count = ::process_vm_readv(process_.pid(), &local, 1, &remote, 1, 0);
-    if (count > 0) return static_cast<std::size_t>(count);
+    if (count > 0) return counted_bytes(count);
     errnum = count < 0 ? errno : EFAULT;
     if (errnum == ENOSYS || errnum == EPERM) use_mem_.store(static_cast<bool>(mem_), std::memory_order_relaxed);
     if (!use_mem_) return fail(unreadable(process_, address, errnum));
   }
   const ssize_t count = ::pread(mem_.get(), out.data(), out.size(), static_cast<off_t>(address));
-  if (count > 0) return static_cast<std::size_t>(count);
+  if (count > 0) return counted_bytes(count);
   // A read of 0 bytes means that the address space is gone: the process has ended.
   return fail(unreadable(process_, address, count < 0 ? errno : ESRCH));
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/live/diagnosis.h"
+#include "tests/testlib/dead_file_system.h"
 #include "tests/testlib/own_group.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/trace_checks.h"
@@ -116,6 +117,32 @@ TEST_P(DiagnoseLimits, NamesAThreadThatWaitsInTheKernel) {
   const Diagnosis found = diagnose_until(*jvm, "kernel-wait");
   EXPECT_THAT(found.texts("kernel-wait"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("in-kernel"))))
       << found.done.out;
+}
+
+// The JVM's /tmp is of a server that is gone: a collector that asks it cannot be ended, not even by SIGKILL.
+TEST_P(DiagnoseLimits, EndsInTimeAlthoughACollectorDoesNot) {
+  if (const std::string why = why_no_namespaces(); !why.empty()) JTRACE_SKIP("namespaces", why);
+  const auto dead = DeadFileSystem::make();
+  if (!dead) JTRACE_SKIP("fuse", dead.error().message());
+  const auto jvm = start({.isolation = Isolation::kMount,
+                          .in_child = [&](const std::string& root) { return (*dead)->mount_at(root + "/tmp"); }});
+  must(jvm->ask("monitors"));
+  (*dead)->die();
+  const auto begin = std::chrono::steady_clock::now();
+  const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", "0.3", "--budget", "10"});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(found.done.status, 1) << found.done.err;
+  EXPECT_THAT(found.rules(), Contains("deadlock")) << found.done.out;
+  EXPECT_THAT(found.document["diagnosis"]["budgets"].dump(), HasSubstr("no answer within its 2000 ms"));
+  EXPECT_THAT(found.done.err, HasSubstr("is left behind: it waits in the kernel"));
+}
+
+TEST_P(DiagnoseLimits, KeepsToItsTimeAndSaysWhatItLeftOut) {
+  const auto jvm = start();
+  const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", "1", "--budget", "0.1"});
+  EXPECT_LE(found.document["diagnosis"]["elapsedMillis"], 2600) << found.done.out;
+  EXPECT_EQ(found.document["diagnosis"]["limits"]["elapsedMillis"], 2100);
+  EXPECT_GT(found.document["diagnosis"]["bytesRead"], 1 << 20);
 }
 
 TEST_P(DiagnoseLimits, NamesAFullFileSystem) {

@@ -215,6 +215,9 @@ class Kills {
       ADD_FAILURE() << "the JVM is dead: " << jvm_->crash_report();
       return false;
     }
+    // A child of a jtrace that was killed is ended by the kernel, a moment later.
+    for (int i = 0; i < 200 && killed && !held_threads(jvm_->pid()).empty(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(held_threads(jvm_->pid()), Words());
     const auto answer = jvm_->ask("rounds", std::chrono::seconds(60));
     if (!answer) {

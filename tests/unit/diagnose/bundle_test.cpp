@@ -64,6 +64,17 @@ TEST(Bundle, ThePageHasTheDataAndNoNameInItEndsItsElement) {
   EXPECT_THAT(page, AllOf(HasSubstr("\"locks\":null"), HasSubstr("\"manifest\":{\"format\"")));
 }
 
+TEST(Bundle, LeavesOutTheLargestPartsAndNamesThem) {
+  Collected collected = collected_of(
+      {{"proc/maps", std::string(2 << 20, 'm')}, {"proc/status", "State: R"}, {"jvm.core", std::string(3 << 20, 'c')}});
+  leave_out_largest(collected, 4 << 20);
+  EXPECT_EQ(collected.parts.size(), 2u);
+  EXPECT_THAT(missing_parts(collected, 1),
+              ElementsAre("view heap: it is gone", "jvm.core: left out: it has 3.0 MiB, and a bundle at most 4.0 MiB"));
+  leave_out_largest(collected, 4 << 20);
+  EXPECT_EQ(collected.parts.size(), 2u);
+}
+
 TEST(Bundle, RefusesArchivesThatAreNone) {
   EXPECT_THAT(why_not({}), HasSubstr("it has no manifest.json"));
   EXPECT_THAT(why_not({{"manifest.json", "{}"}}), HasSubstr("of something else"));

@@ -13,7 +13,9 @@ using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Step step(const std::string& name, milliseconds budget = std::chrono::minutes(1)) {
+constexpr milliseconds kLong = std::chrono::minutes(1);
+
+Step step(const std::string& name, milliseconds budget = kLong) {
   return {name, budget,
           [name]() -> Result<Publish> { return [name](Collected& collected) { collected.missing.push_back(name); }; }};
 }
@@ -26,7 +28,7 @@ const StepRecord* record_of(const Collected& collected, const std::string& name)
 
 TEST(Lanes, PublishInTheOrderOfTheirSteps) {
   Collected collected;
-  const LanesEnd end = run_lanes({{step("a"), step("b"), step("c")}}, collected);
+  const LanesEnd end = run_lanes({{step("a"), step("b"), step("c")}}, kLong, collected);
   EXPECT_THAT(collected.missing, ElementsAre("a", "b", "c"));
   EXPECT_FALSE(end.needed);
   EXPECT_FALSE(collected.left_behind);
@@ -38,7 +40,7 @@ TEST(Lanes, GoOnAfterAFailureButNotAfterThatOfANeededStep) {
   Collected collected;
   const LanesEnd end = run_lanes({{{"opens", milliseconds(1000), failing, milliseconds(0), true}, step("never")},
                                   {{"fails", milliseconds(1000), failing}, step("then")}},
-                                 collected);
+                                 kLong, collected);
   EXPECT_THAT(collected.missing, ElementsAre("then"));
   EXPECT_EQ(record_of(collected, "fails")->problem, "may not");
   EXPECT_THAT(record_of(collected, "never")->problem, HasSubstr("opens failed"));
@@ -55,7 +57,7 @@ TEST(Lanes, LeaveBehindWhatDoesNotAnswer) {
     released.set_value_at_thread_exit();
     return [](Collected& late) { late.missing.push_back("too late"); };
   };
-  run_lanes({{{"blocks", milliseconds(30), blocks}, step("after it")}, {step("beside it")}}, collected);
+  run_lanes({{{"blocks", milliseconds(30), blocks}, step("after it")}, {step("beside it")}}, kLong, collected);
   EXPECT_TRUE(collected.left_behind);
   EXPECT_THAT(collected.missing, ElementsAre("beside it"));
   EXPECT_THAT(record_of(collected, "blocks")->problem, HasSubstr("no answer within its 30 ms"));
@@ -63,6 +65,33 @@ TEST(Lanes, LeaveBehindWhatDoesNotAnswer) {
   release.set_value();
   released.get_future().wait();
   EXPECT_THAT(collected.missing, ElementsAre("beside it"));
+}
+
+TEST(Lanes, AllEndWithTheTimeForEverything) {
+  static std::promise<void> release, released;
+  Collected collected;
+  const auto blocks = []() -> Result<Publish> {
+    release.get_future().wait();
+    released.set_value_at_thread_exit();
+    return [](Collected&) {};
+  };
+  Step later = step("later");
+  later.not_before = std::chrono::hours(1);
+  run_lanes({{{"blocks", kLong, blocks}}, {step("in time"), later}}, milliseconds(200), collected);
+  EXPECT_TRUE(collected.left_behind);
+  EXPECT_THAT(collected.missing, ElementsAre("in time"));
+  EXPECT_EQ(record_of(collected, "blocks")->problem, "no answer within the 200 ms for everything");
+  EXPECT_EQ(record_of(collected, "later")->problem, "not begun within the 200 ms for everything");
+  release.set_value();
+  released.get_future().wait();
+}
+
+TEST(Lanes, ThatOnlyWaitForTheirTimeAreNotLeftBehind) {
+  Step later = step("later");
+  later.not_before = std::chrono::hours(1);
+  Collected collected;
+  run_lanes({{later}}, milliseconds(50), collected);
+  EXPECT_FALSE(collected.left_behind);
 }
 
 }  // namespace

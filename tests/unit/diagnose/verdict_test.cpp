@@ -63,14 +63,49 @@ TEST(Verdict, NamesWhatWasNotLookedAt) {
               HasSubstr("  opening the JVM: not permitted\n  threads; safepoint: no answer\n"));
 }
 
-TEST(Verdict, OfACoreIsWholeWithoutWhatOnlyALiveJvmHas) {
+Collected all_of_core() {
   Collected collected;
   collected.facts.live = false;
   collected.facts.looks.resize(1);
   collected.facts.safepoints.resize(1, {.state = SafepointFact::State::kNone});
+  collected.facts.direct_read = true;
+  collected.facts.limits.emplace();
+  collected.facts.malloc.emplace();
+  collected.facts.mutexes.resize(1);
+  return collected;
+}
+
+TEST(Verdict, OfACoreIsWholeWithoutWhatOnlyALiveJvmHas) {
+  const Collected collected = all_of_core();
   const Verdict verdict = judge(collected.facts);
   EXPECT_FALSE(is_partial(verdict, collected));
-  EXPECT_THAT(text_of(verdict, collected), HasSubstr("threads that spin: a core does not run\n"));
+  const std::string text = text_of(verdict, collected);
+  EXPECT_THAT(text, StartsWith("Nothing found by the " + std::to_string(verdict.asked.size()) + " of " +
+                               std::to_string(verdict.asked.size() + verdict.unasked.size()) +
+                               " rules that a core can answer.\n"));
+  EXPECT_THAT(text, HasSubstr("\n  a core does not run: a stopped process, handshakes"));
+}
+
+TEST(Verdict, OfACoreWithoutThreadsIsPartial) {
+  Collected collected = all_of_core();
+  collected.facts.looks.clear();
+  const Verdict verdict = judge(collected.facts);
+  EXPECT_TRUE(is_partial(verdict, collected));
+  EXPECT_THAT(text_of(verdict, collected), HasSubstr("  deadlocks: the threads were not read\n"));
+}
+
+TEST(Verdict, SaysWhatItCostAndWhatItMightHave) {
+  Collected collected = all_collected();
+  collected.elapsed = std::chrono::milliseconds(2100);
+  collected.bytes_read = 12 << 20;
+  collected.stops = 3;
+  collected.pause_longest = std::chrono::milliseconds(4);
+  collected.limits = {.time = std::chrono::milliseconds(5000), .stop = std::chrono::milliseconds(10)};
+  const std::string text = text_of(judge(collected.facts), collected);
+  EXPECT_THAT(text, HasSubstr("It took 2.1 s of 5.0, and 12.0 MiB of its memory were read. "));
+  EXPECT_THAT(text, Not(HasSubstr("--max-stop")));
+  collected.pause_longest = std::chrono::milliseconds(11);
+  EXPECT_THAT(text_of(judge(collected.facts), collected), HasSubstr("longer than --max-stop (10 ms)"));
 }
 
 TEST(Verdict, PutsHintsLast) {
