@@ -11,7 +11,7 @@ constexpr std::size_t kMostOfMember = 8u << 20;  // bytes
 constexpr std::pair<std::string_view, std::string_view> kMembers[] = {
     {"manifest", "manifest.json"},         {"findings", "findings.json"}, {"samples", "threads.json"},
     {"threads", "views/threads.json"},     {"locks", "views/locks.json"}, {"memory", "views/memory.json"},
-    {"histogram", "views/histogram.json"},
+    {"histogram", "views/histogram.json"}, {"counters", "counters.json"},
 };
 
 // "</script>" in a name would end the element: "<" occurs in JSON only within texts.

@@ -110,8 +110,11 @@ TEST_P(Bundle, HasAPageThatNeedsNothingElse) {
                         "--user-data-dir=" + folder_.file("chromium"), "--dump-dom", "file://" + file},
                        {.timeout = std::chrono::minutes(2)}));
   EXPECT_THAT(shown.out, HasSubstr("data-state=\"ready\""));
-  for (const char* text : {"<h1>1 trouble found</h1>", "Deadlock: the threads", "wait for \"monitor-1\"",
-                           "java.lang.Object.wait", "Java heap, used", "<td class=\"\">java.lang.String</td>"})
+  for (const char* text :
+       {"<h1>1 trouble found</h1>", "Deadlock: the threads", "wait for \"monitor-1\"", "java.lang.Object.wait",
+        "Java heap, used", "<td class=\"\">java.lang.String</td>",
+        // the pictures: of the locks with their circle, of the threads, of the counters
+        "class=\"circle\"", "<title>monitor-2</title>", "id=\"timeline\"", "id=\"counters\"", "safepoints: +"})
     EXPECT_THAT(shown.out, HasSubstr(text));
 }
 
@@ -150,7 +153,7 @@ TEST_P(Bundle, NamesOfMachineAndUserAreReplaced) {
 }
 
 TEST_P(Bundle, IsWholeOrNotThereWhenJtraceIsKilled) {
-  std::mt19937 random(GetParam().version);
+  std::mt19937 random(static_cast<unsigned>(GetParam().version));
   for (int i = 0; i < 6; ++i) {
     std::filesystem::remove(path());
     const std::chrono::milliseconds after(i == 0 ? 650 : 300 + random() % 700);
