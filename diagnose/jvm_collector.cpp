@@ -213,7 +213,8 @@ Result<Publish> JvmCollector::look_at_mutexes() {
   const MutexLook first = look_of(report);
   MutexLook second = first;
   if (inspection_->target().process() && (!first.held.empty() || !first.circles.empty())) {
-    std::this_thread::sleep_for(options_.interval / 3);
+    constexpr std::chrono::milliseconds kLeast{300};  // on a busy machine an owner may have no processor for 100 ms
+    std::this_thread::sleep_for(std::max(options_.interval / 3, kLeast));
     second = look_of(look());
   }
   return [looks = std::vector{first, second}, missing = report.missing](Collected& collected) {

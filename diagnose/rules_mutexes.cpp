@@ -34,7 +34,21 @@ std::vector<MutexFact::Waiter> still_waiting(const MutexFact& before, const Mute
   return waiters;
 }
 
+// The owner would give the lock back if it had a processor, which another rule says.
+bool is_ready_without_processor(const Facts& facts, pid_t nid) {
+  if (nid == 0 || facts.looks.size() < 2) return false;
+  const ThreadsLook &first = facts.looks.front(), &last = facts.looks.back();
+  const auto of = [nid](const ThreadsLook& look) {
+    return std::find_if(look.threads.begin(), look.threads.end(),
+                        [&](const ThreadFact& each) { return each.nid == nid; });
+  };
+  const auto then = of(first), now = of(last);
+  if (then == first.threads.end() || now == last.threads.end() || !then->queued_ns || !now->queued_ns) return false;
+  return 2 * (*now->queued_ns - *then->queued_ns) > now->measured_ns - then->measured_ns;
+}
+
 void judge(const Facts& facts, const MutexFact& before, const MutexFact& now, std::vector<Finding>& found) {
+  if (is_ready_without_processor(facts, now.owner_tid)) return;
   if (now.owner == "VM Thread") return;  // a VM operation, which other rules judge by its length
   const auto waiters = still_waiting(before, now);
   for (const Circle& circle : facts.mutexes.back().circles)

@@ -256,6 +256,18 @@ TEST(VmLockRule, NeedsTheSameOwnerAndAWaiterThatHasNotRun) {
               HasSubstr("\"o\" (nid 7) does not give back Heap_lock"));
 }
 
+TEST(VmLockRule, SaysNothingOfAnOwnerWithoutAProcessor) {
+  Facts facts;
+  facts.mutexes = {mutexes(1, 5), mutexes(1, 5)};
+  const auto look = [](std::uint64_t ns, std::uint64_t queued) {
+    return ThreadsLook{.ns = ns, .threads = {{.nid = 1, .queued_ns = queued, .measured_ns = ns}}};
+  };
+  facts.looks = {look(0, 0), look(2 * kSecond, kSecond / 2)};
+  EXPECT_THAT(found_by(find_kept_mutexes, facts), SizeIs(1));
+  facts.looks.back() = look(2 * kSecond, 2 * kSecond - 1);
+  EXPECT_THAT(found_by(find_kept_mutexes, facts), IsEmpty());
+}
+
 TEST(VmLockRule, LeavesTheLocksOfAVmOperationToThatRule) {
   Facts facts{.target = "4711"};
   facts.mutexes = {mutexes(7, 3), mutexes(7, 3)};
