@@ -11,6 +11,11 @@
 namespace jtrace::target {
 namespace {
 
+// The kernel names the tracer's thread (proc_pid_status(5), TracerPid), which need not be the first one.
+bool is_thread_of_ours(pid_t tid) {
+  return tid == ::getpid() || (tid != 0 && ::access(("/proc/self/task/" + std::to_string(tid)).c_str(), F_OK) == 0);
+}
+
 std::string task_file(pid_t tid, const char* name) { return "task/" + std::to_string(tid) + "/" + name; }
 
 }  // namespace
@@ -25,7 +30,7 @@ std::optional<HeldThread> find_holder(const Process& process, pid_t tid) {
   const auto text = process.read_proc(task_file(tid, "status"));
   if (!text) return std::nullopt;
   const ProcessStatus status = parse_status(*text);
-  if (status.has_exited() || status.tracer == ::getpid()) return std::nullopt;
+  if (status.has_exited() || is_thread_of_ours(status.tracer)) return std::nullopt;
   if (status.tracer == 0 && status.state != 't') return std::nullopt;
   HeldThread held{.tid = tid, .name = status.name, .tracer = status.tracer, .stands = status.is_stopped()};
   if (!status.nspid.empty()) held.nstid = status.nspid.back();

@@ -31,10 +31,11 @@ Error no_right(pid_t tid, int errnum) {
   return error;
 }
 
-// A thread that an earlier stop could not release, because it had not stopped.
+// A thread that an earlier stop by this thread could not release, because it had not stopped. TracerPid is a thread's
+// id.
 bool is_traced_by_us(pid_t tid) {
   const auto status = read_file("/proc/" + std::to_string(tid) + "/status");
-  return status && status->find("\nTracerPid:\t" + std::to_string(::getpid()) + "\n") != status->npos;
+  return status && status->find("\nTracerPid:\t" + std::to_string(::gettid()) + "\n") != status->npos;
 }
 
 // Its entry may remain in /proc for some time; that of the first thread until the process ends.
