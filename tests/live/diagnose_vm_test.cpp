@@ -60,6 +60,18 @@ TEST_P(DiagnoseVm, NamesThreadsThatWaitForMemory) {
       << found.done.out;
 }
 
+TEST_P(DiagnoseVm, NamesThreadsThatShenandoahHoldsBack) {
+  if (GetParam().version < 17) GTEST_SKIP() << "no Shenandoah in all builds before JDK 17";
+  auto jvm = JvmProcess::start(GetParam(), "Ailing", {.flags = {"-Xmx64m", "-XX:+UseShenandoahGC"}});
+  if (!jvm) GTEST_SKIP() << "this JDK has no Shenandoah: " << jvm.error().message();
+  must((*jvm)->ask("churn 6"));
+  const Diagnosis found = diagnose_until(**jvm, "allocation-stall");
+  EXPECT_THAT(found.texts("allocation-stall"),
+              ElementsAre(AllOf(HasSubstr("Threads that allocate wait"), HasSubstr("Shenandoah"), HasSubstr("churner-"),
+                                HasSubstr("Ailing"))))
+      << found.done.out;
+}
+
 TEST_P(DiagnoseVm, NamesACompilationThatDoesNotEnd) {
   if (GetParam().version < 17) GTEST_SKIP() << "there is no -XX:RepeatCompilation";
   const auto jvm =
