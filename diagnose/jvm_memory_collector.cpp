@@ -74,7 +74,7 @@ Result<Publish> JvmCollector::look_at_malloc() {
   if (target.process()) {
     JTRACE_ASSIGN_OR_RETURN(mappings, target.process()->maps());
   }
-  const auto found = coreinspect::find_arenas(target.memory(), mappings, presence_in(target), options_.most_read);
+  const auto found = coreinspect::find_arenas(target.memory(), mappings, presence_in(target), options_.most_read / 2);
   const MallocFact fact{.arenas = found.arenas, .held = found.held, .free = found.free, .unread = found.unread};
   return [fact](Collected& collected) { collected.facts.malloc = fact; };
 }
