@@ -123,9 +123,9 @@ Result<coreinspect::HprofFile> open_heap_dump_file(const std::string& path, std:
 }
 
 Result<std::unique_ptr<coreinspect::ObjectGraph>> open_heap_graph(const std::string& path,
-                                                                  std::vector<std::string>& missing) {
+                                                                  std::vector<std::string>& missing, unsigned threads) {
   JTRACE_ASSIGN_OR_RETURN(coreinspect::HprofFile dump, open_heap_dump_file(path, missing));
-  return coreinspect::ObjectGraph::build(std::move(dump), std::nullopt);
+  return coreinspect::ObjectGraph::build(std::move(dump), std::nullopt, threads);
 }
 
 }  // namespace jtrace::cli

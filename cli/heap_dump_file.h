@@ -16,6 +16,6 @@ bool is_heap_dump(const std::string& path);
 Result<coreinspect::HprofFile> open_heap_dump_file(const std::string& path, std::vector<std::string>& missing);
 // Shows no progress and does not handle Ctrl-C. `missing`: as above.
 Result<std::unique_ptr<coreinspect::ObjectGraph>> open_heap_graph(const std::string& path,
-                                                                  std::vector<std::string>& missing);
+                                                                  std::vector<std::string>& missing, unsigned threads);
 
 }  // namespace jtrace::cli

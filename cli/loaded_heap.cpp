@@ -5,13 +5,14 @@
 #include "cli/view_run.h"
 #include "coreinspect/tools/core_copy.h"
 #include "coreinspect/tools/graph_views.h"
+#include "coreinspect/tools/heap_views.h"
 
 namespace jtrace::cli {
 namespace {
 
-Result<LoadedHeap> of_dump(const std::string& path) {
+Result<LoadedHeap> of_dump(const std::string& path, unsigned threads) {
   LoadedHeap heap;
-  JTRACE_ASSIGN_OR_RETURN(heap.graph, open_heap_graph(path, heap.missing));
+  JTRACE_ASSIGN_OR_RETURN(heap.graph, open_heap_graph(path, heap.missing, threads));
   JsonWriter json(heap.target);
   write_dump_target(json, path, *heap.graph);
   heap.identity = identity_of_dump(*heap.graph);
@@ -38,8 +39,9 @@ Result<LoadedHeap> of_jvm(const InspectArguments& arguments) {
 }  // namespace
 
 Result<LoadedHeap> load_heap(const InspectArguments& arguments) {
-  auto heap =
-      is_file_name(arguments.target) && is_heap_dump(arguments.target) ? of_dump(arguments.target) : of_jvm(arguments);
+  auto heap = is_file_name(arguments.target) && is_heap_dump(arguments.target)
+                  ? of_dump(arguments.target, coreinspect::threads_of(arguments.options.heap))
+                  : of_jvm(arguments);
   if (!heap) return fail(heap.error().with_context("heap of " + arguments.target));
   return heap;
 }

@@ -4,7 +4,7 @@
 
 namespace jtrace::coreinspect {
 
-HeapTree::HeapTree(const ObjectGraph& graph) : graph_(graph), tree_(find_dominators(graph)) {
+HeapTree::HeapTree(const ObjectGraph& graph) : graph_(graph), tree_(find_dominators(graph, graph.threads())) {
   const auto count = static_cast<std::uint32_t>(tree_.object.size());
   number_.assign(graph.size(), kNone);
   retained_.assign(count);
@@ -119,14 +119,16 @@ ShortestPaths::ShortestPaths(const ObjectGraph& graph, Order order) : graph_(gra
 void ShortestPaths::search(std::vector<std::uint32_t> now, Order order) {
   std::vector<std::uint32_t> next;
   for (; !now.empty(); now.swap(next), next.clear())
-    for (const std::uint32_t object : now)
-      for (std::uint32_t i = 0, count = graph_.edges(object); i < count; ++i) {
-        const std::uint32_t target = graph_.edge(object, i);
+    for (const std::uint32_t object : now) {
+      const auto edges = graph_.edges_of(object);
+      for (std::uint32_t i = 0; i < edges.size(); ++i) {
+        const std::uint32_t target = edges[i];
         if (target == kNoObject || from_[target] != kNoObject) continue;
         if (order == Order::kLocalsLast && graph_.is_local_edge(object, i)) continue;
         from_[target] = object;
         next.push_back(target);
       }
+    }
 }
 
 std::vector<ShortestPaths::Step> ShortestPaths::to(std::uint32_t object) const {

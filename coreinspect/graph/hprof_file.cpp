@@ -294,36 +294,6 @@ void HprofFile::read_class(std::uint64_t place) {
   classes_.push_back(std::move(read));
 }
 
-HprofObject HprofFile::object_at(std::uint64_t place) const {
-  HprofObject object{.kind = static_cast<HprofSub>(number(place, 1)), .id = id(place + 1)};
-  std::uint64_t at = place + 1 + id_size_ + 4;
-  switch (object.kind) {
-    case HprofSub::kInstanceDump:
-      object.type_id = id(at);
-      object.count = number(at + id_size_, 4);
-      object.body = at + id_size_ + 4;
-      object.end = object.body + object.count;
-      break;
-    case HprofSub::kObjectArrayDump:
-      object.count = number(at, 4);
-      object.type_id = id(at + 4);
-      object.body = at + 4 + id_size_;
-      object.end = object.body + object.count * id_size_;
-      break;
-    default:
-      object.count = number(at, 4);
-      object.type = static_cast<std::uint8_t>(number(at + 4, 1));
-      object.body = at + 5;
-      object.end = object.body + object.count * element_size(object.type);
-  }
-  // open() has checked it; another process may have written to the file since.
-  if (object.end > bytes_.size()) {
-    object.end = bytes_.size();
-    object.count = 0;
-  }
-  return object;
-}
-
 std::string HprofFile::text(std::uint64_t id) const {
   const auto found = texts_.find(id);
   if (found == texts_.end()) return "?";

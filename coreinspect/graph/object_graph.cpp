@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "base/free_memory.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "coreinspect/oops/class_model.h"
 
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::uint32_t kOwnEdges = 4;  // of a class, before its statics: super, loader, signers, domain
+// For the graph, and for its dominators at their peak: more if objects have many references. Few objects always fit.
+constexpr std::uint64_t kBytesOfObject = 40, kManyObjects = 1'000'000;
 
 constexpr std::string_view kReference = "java.lang.ref.Reference", kMirror = "java.lang.Class";
 constexpr std::array<std::pair<std::string_view, Strength>, 4> kReferences = {{
@@ -50,7 +53,19 @@ std::string_view to_string(Strength strength) {
   return names[static_cast<std::size_t>(strength)];
 }
 
-Result<std::unique_ptr<ObjectGraph>> ObjectGraph::build(HprofFile file, std::optional<HeapShape> shape) {
+Result<> ObjectGraph::check_count(std::uint64_t objects, std::uint64_t free) {
+  if (objects >= kNoObject - 1)
+    return fail(ErrorCategory::kRefused,
+                "the heap dump has " + counted(objects, "object") + ": numbers of 32 bits are for fewer than 2^32");
+  if (objects * kBytesOfObject < free) return {};
+  return fail(ErrorCategory::kRefused,
+              "the heap dump has " + counted(objects, "object") + ", which need about " +
+                  size_text(objects * kBytesOfObject) + " of memory: " + size_text(free) + " are free",
+              "a machine or container with more; heapdump --redact makes a file that can be given away");
+}
+
+Result<std::unique_ptr<ObjectGraph>> ObjectGraph::build(HprofFile file, std::optional<HeapShape> shape,
+                                                        unsigned threads) {
   ObjectIndex::Range range;
   for (const HprofClass& each : file.classes()) range.add(each.id);
   file.each_object([&](const HprofObject& object, std::uint64_t) { range.add(object.id); });
@@ -59,13 +74,13 @@ Result<std::unique_ptr<ObjectGraph>> ObjectGraph::build(HprofFile file, std::opt
     return fail(ErrorCategory::kMalformed,
                 "the heap dump has no objects" + (missing.empty() ? "" : ": " + missing.front()));
   }
-  if (range.count >= kNoObject - 1)
-    return fail(ErrorCategory::kRefused, "the heap dump has " + counted(range.count, "object") + ", more than 2^32");
+  JTRACE_RETURN_IF_ERROR(check_count(range.count, range.count < kManyObjects ? ~0ull : free_memory()));
   ObjectIndex index(range);
   for (const HprofClass& each : file.classes()) index.add(each.id);
   file.each_object([&](const HprofObject& object, std::uint64_t) { index.add(object.id); });
   index.finish();
   std::unique_ptr<ObjectGraph> graph(new ObjectGraph(std::move(file), std::move(index)));
+  graph->threads_ = std::max(threads, 1u);
   graph->make_classes();
   graph->place_objects();
   graph->find_roots();
@@ -232,50 +247,11 @@ std::uint16_t ObjectGraph::root_kinds(std::uint32_t object) const {
   return found == root_kinds_.end() || found->first != object ? 0 : found->second;
 }
 
-void ObjectGraph::find_strengths() {
-  strength_.assign(size(), Strength::kGarbage);
-  std::array<std::vector<std::uint32_t>, kStrengths> next;
-  next[0].assign(roots_.begin(), roots_.end());
-  std::vector<std::uint32_t> open;
-  for (std::size_t now = 0; now + 1 < kStrengths; ++now) {
-    const auto meet = [&](std::uint32_t object) {
-      if (strength_[object] != Strength::kGarbage) return;
-      strength_[object] = static_cast<Strength>(now);
-      open.push_back(object);
-    };
-    for (const std::uint32_t object : next[now]) {
-      meet(object);
-      while (!open.empty()) {
-        const std::uint32_t from = open.back();
-        open.pop_back();
-        const std::uint32_t count = edges(from);
-        for (std::uint32_t i = 0; i < count; ++i) {
-          const Edge edge = raw_edge(from, i);
-          lost_edges_ += edge.lost ? 1 : 0;
-          if (edge.target == kNoObject) continue;
-          if (const auto by = static_cast<std::size_t>(edge.by); by > now) next[by].push_back(edge.target);
-          else meet(edge.target);
-        }
-      }
-    }
-    std::vector<std::uint32_t>().swap(next[now]);
-  }
-}
-
-std::uint32_t ObjectGraph::edges(std::uint32_t object) const {
-  if (is_class(object))
-    return class_by_object_.contains(object) ? kOwnEdges + static_cast<std::uint32_t>(record_of(object).statics.size())
-                                             : 0;
-  const GraphClass& its = classes_[class_of_[object]];
-  const std::uint64_t at = place(object);
-  switch (static_cast<HprofSub>(file_.number(at, 1))) {
-    case HprofSub::kInstanceDump:
-      return 1 + static_cast<std::uint32_t>(its.references.size() + (its.is_thread ? locals(object).size() : 0));
-    case HprofSub::kObjectArrayDump:
-      // The last number is kNoObject itself: an array that long has one edge fewer.
-      return static_cast<std::uint32_t>(std::min<std::uint64_t>(file_.object_at(at).count + 1, kNoObject));
-    default: return 1;
-  }
+void ObjectGraph::EdgeList::begin_class(std::uint32_t object) {
+  const auto found = graph_.class_by_object_.find(object);
+  if (found == graph_.class_by_object_.end()) return;
+  record_ = &graph_.file_.classes()[graph_.classes_[found->second].record];
+  count_ = kOwnEdges + static_cast<std::uint32_t>(record_->statics.size());
 }
 
 std::span<const std::uint32_t> ObjectGraph::locals(std::uint32_t thread) const {
@@ -294,19 +270,6 @@ std::uint64_t ObjectGraph::class_edge_of(const HprofClass& record, std::uint32_t
       return found.field.type == 2 ? found.value : 0;
     }
   }
-}
-
-// Edge 0 of an object is its class.
-ObjectGraph::Edge ObjectGraph::raw_edge(std::uint32_t object, std::uint32_t i) const {
-  if (is_class(object)) return edge_to(class_edge_of(record_of(object), i));
-  const GraphClass& its = classes_[class_of_[object]];
-  if (i == 0) return {its.class_edge};
-  const HprofObject record = file_.object_at(place(object));
-  if (record.kind == HprofSub::kObjectArrayDump) return edge_to(file_.id(record.body + (i - 1ull) * file_.id_size()));
-  if (i > its.references.size()) return {locals(object)[i - 1 - its.references.size()]};
-  const GraphClass::Reference& reference = its.references[i - 1];
-  if (reference.offset + file_.id_size() > record.count) return {};  // shorter than its class says
-  return edge_to(file_.id(record.body + reference.offset), reference.referent ? its.strength : Strength::kStrong);
 }
 
 bool ObjectGraph::is_local_edge(std::uint32_t object, std::uint32_t i) const {

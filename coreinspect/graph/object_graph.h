@@ -15,6 +15,7 @@
 // Errors: kMalformed; kRefused for more objects than 2^32 - 2.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -67,23 +68,26 @@ class ObjectGraph {
   // `done` of `all` are bytes of the dump. If it returns false, the work ends.
   using Progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
 
-  static Result<std::unique_ptr<ObjectGraph>> build(HprofFile file, std::optional<HeapShape> shape);
+  // `threads`: of the work on the graph, here and later; the results are the same with any number.
+  static Result<std::unique_ptr<ObjectGraph>> build(HprofFile file, std::optional<HeapShape> shape,
+                                                    unsigned threads = 1);
 
   const HprofFile& file() const { return file_; }
   const HeapShape& shape() const { return shape_; }
   bool shape_is_known() const { return shape_is_known_; }
   std::vector<std::string> missing() const;
 
+  // Whether so many objects have numbers, and room in so many bytes of memory.
+  static Result<> check_count(std::uint64_t objects, std::uint64_t free);
+
+  unsigned threads() const { return threads_; }
   std::uint32_t size() const { return index_.size(); }
   std::span<const std::uint32_t> roots() const { return roots_; }
+  // The edges of an object, whose record is looked at once. kNoObject: null, or an edge that is left out.
+  class EdgeList;
+  EdgeList edges_of(std::uint32_t object) const;
   std::uint32_t edges(std::uint32_t object) const;
-  // kNoObject: null, or an edge that is left out.
-  std::uint32_t edge(std::uint32_t object, std::uint32_t i) const {
-    const Edge found = raw_edge(object, i);
-    if (found.target == kNoObject) return kNoObject;
-    const Strength with = std::max(strength_[object], found.by);
-    return strength_[found.target] == with ? found.target : kNoObject;
-  }
+  std::uint32_t edge(std::uint32_t object, std::uint32_t i) const;
   std::string edge_name(std::uint32_t object, std::uint32_t i) const;  // ".next", "[17]", "<class>", "static LOCK"
   // Whether it is "<local>": what a frame or a JNI local of a thread holds.
   bool is_local_edge(std::uint32_t object, std::uint32_t i) const;
@@ -120,6 +124,7 @@ class ObjectGraph {
     bool lost = false;  // not null, but not an object of the dump
   };
   static constexpr std::uint32_t kClassPlace = 0xffff'ffff;
+  static constexpr std::uint32_t kOwnEdges = 4;  // of a class, before its statics: super, loader, signers, domain
 
   ObjectGraph(HprofFile file, ObjectIndex index) : file_(std::move(file)), index_(std::move(index)) {}
   void make_classes();
@@ -133,6 +138,7 @@ class ObjectGraph {
   void find_roots();
   void add_kinds(std::vector<std::pair<std::uint32_t, std::uint16_t>> kinds);
   std::uint16_t root_kinds(std::uint32_t object) const;  // 0: no root
+  class Marking;
   void find_strengths();
   void guess_shape();
   bool fits(const HeapShape& shape) const;
@@ -140,7 +146,6 @@ class ObjectGraph {
   std::uint64_t place(std::uint32_t object) const {
     return place_low_[object] | std::uint64_t{place_high_[object]} << 32;
   }
-  Edge raw_edge(std::uint32_t object, std::uint32_t i) const;
   const HprofClass& record_of(std::uint32_t class_object) const {
     return file_.classes()[classes_[class_by_object_.at(class_object)].record];
   }
@@ -156,6 +161,7 @@ class ObjectGraph {
   HprofFile file_;
   ObjectIndex index_;
   HeapShape shape_;
+  unsigned threads_ = 1;
   bool shape_is_known_ = true;
   std::vector<GraphClass> classes_;
   std::unordered_map<std::uint64_t, std::uint32_t> class_by_id_;
@@ -172,5 +178,65 @@ class ObjectGraph {
   std::uint64_t lost_roots_ = 0, lost_edges_ = 0, broken_ = 0;
   bool roots_guessed_ = false;
 };
+
+// Edge 0 of an object is its class.
+class ObjectGraph::EdgeList {
+ public:
+  EdgeList(const ObjectGraph& graph, std::uint32_t object) : graph_(graph), strength_(graph.strength_[object]) {
+    if (graph.is_class(object)) begin_class(object);
+    else begin_object(object);
+  }
+  std::uint32_t size() const { return count_; }
+  std::uint32_t operator[](std::uint32_t i) const {
+    const Edge found = raw(i);
+    if (found.target == kNoObject) return kNoObject;
+    return graph_.strength_[found.target] == std::max(strength_, found.by) ? found.target : kNoObject;
+  }
+  Edge raw(std::uint32_t i) const {
+    if (record_ != nullptr) return graph_.edge_to(graph_.class_edge_of(*record_, i));
+    if (i == 0) return {its_->class_edge};
+    if (is_array_) return graph_.edge_to(graph_.file_.id(body_ + (i - 1ull) * graph_.file_.id_size()));
+    if (i > its_->references.size()) return {locals_[i - 1 - its_->references.size()]};
+    const GraphClass::Reference& reference = its_->references[i - 1];
+    if (reference.offset + graph_.file_.id_size() > length_) return {};  // shorter than its class says
+    return graph_.edge_to(graph_.file_.id(body_ + reference.offset),
+                          reference.referent ? its_->strength : Strength::kStrong);
+  }
+
+ private:
+  void begin_class(std::uint32_t object);
+  void begin_object(std::uint32_t object) {
+    its_ = &graph_.classes_[graph_.class_of_[object]];
+    const std::uint64_t place = graph_.place(object);
+    count_ = 1;
+    const auto kind = static_cast<HprofSub>(graph_.file_.number(place, 1));
+    if (kind == HprofSub::kInstanceDump && its_->references.empty() && !its_->is_thread) return;
+    if (kind != HprofSub::kInstanceDump && kind != HprofSub::kObjectArrayDump) return;
+    const HprofObject record = graph_.file_.object_at(place);
+    body_ = record.body;
+    length_ = record.count;
+    is_array_ = kind == HprofSub::kObjectArrayDump;
+    // The last number is kNoObject itself: an array that long has one edge fewer.
+    if (is_array_) {
+      count_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(record.count + 1, kNoObject));
+      return;
+    }
+    if (its_->is_thread) locals_ = graph_.locals(object);
+    count_ = 1 + static_cast<std::uint32_t>(its_->references.size() + locals_.size());
+  }
+
+  const ObjectGraph& graph_;
+  const GraphClass* its_ = nullptr;
+  const HprofClass* record_ = nullptr;  // of a class that has one
+  std::span<const std::uint32_t> locals_;
+  std::uint64_t body_ = 0, length_ = 0;
+  std::uint32_t count_ = 0;
+  bool is_array_ = false;
+  Strength strength_;
+};
+
+inline ObjectGraph::EdgeList ObjectGraph::edges_of(std::uint32_t object) const { return {*this, object}; }
+inline std::uint32_t ObjectGraph::edges(std::uint32_t object) const { return edges_of(object).size(); }
+inline std::uint32_t ObjectGraph::edge(std::uint32_t object, std::uint32_t i) const { return edges_of(object)[i]; }
 
 }  // namespace jtrace::coreinspect

@@ -70,7 +70,7 @@ Result<RedactionCounts> write_some(HprofFile file, const HeapOptions& heap, trac
   RewriteOptions rewrite{.redact = heap.redact};
   JTRACE_ASSIGN_OR_RETURN(rewrite.kept, KeptFields::of(heap.keep));
   if (!heap.reachable) return rewrite_dump(file, sink, heap.progress, rewrite);
-  JTRACE_ASSIGN_OR_RETURN(const auto graph, ObjectGraph::build(std::move(file), std::nullopt));
+  JTRACE_ASSIGN_OR_RETURN(const auto graph, ObjectGraph::build(std::move(file), std::nullopt, threads_of(heap)));
   rewrite.stays = [&](std::uint64_t id) {
     const std::uint32_t object = graph->find(id);
     return object == kNoObject || graph->strength(object) != Strength::kGarbage;

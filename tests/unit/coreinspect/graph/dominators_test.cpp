@@ -15,8 +15,7 @@ class Graph {
   void add_root(std::uint32_t object) { roots_.push_back(object); }
   std::uint32_t size() const { return static_cast<std::uint32_t>(targets_.size()); }
   const std::vector<std::uint32_t>& roots() const { return roots_; }
-  std::uint32_t edges(std::uint32_t object) const { return static_cast<std::uint32_t>(targets_[object].size()); }
-  std::uint32_t edge(std::uint32_t object, std::uint32_t i) const { return targets_[object][i]; }
+  const std::vector<std::uint32_t>& edges_of(std::uint32_t object) const { return targets_[object]; }
 
  private:
   std::vector<std::vector<std::uint32_t>> targets_;
@@ -35,7 +34,7 @@ std::vector<bool> reached_without(const Graph& graph, std::uint32_t left_out) {
   while (!open.empty()) {
     const std::uint32_t object = open.back();
     open.pop_back();
-    for (std::uint32_t i = 0; i < graph.edges(object); ++i) meet(graph.edge(object, i));
+    for (const std::uint32_t target : graph.edges_of(object)) meet(target);
   }
   return reached;
 }
@@ -89,10 +88,24 @@ TEST(Dominators, AreTheSameWithLongPlacesOfEdges) {
   std::mt19937 random(8);
   for (int i = 0; i < 300; ++i) {
     const Graph graph = random_graph(random);
-    const DominatorTree usual = find_dominators(graph), of_many_edges = find_dominators(graph, 0);
+    const DominatorTree usual = find_dominators(graph), of_many_edges = find_dominators(graph, 1, 0);
     ASSERT_EQ(usual.object, of_many_edges.object);
     ASSERT_EQ(usual.dominator, of_many_edges.dominator) << "graph " << i;
   }
+}
+
+TEST(Dominators, AreTheSameWithSeveralThreads) {
+  std::mt19937 random(9);
+  Graph graph(300'000);
+  graph.add_root(0);
+  graph.add_root(77'777);
+  for (std::uint32_t i = 0; i < 900'000; ++i)
+    graph.add(static_cast<std::uint32_t>(random() % 300'000), static_cast<std::uint32_t>(random() % 300'000));
+  const DominatorTree one = find_dominators(graph), several = find_dominators(graph, 3),
+                      wide = find_dominators(graph, 3, 0);
+  EXPECT_EQ(one.object, several.object);
+  EXPECT_EQ(one.dominator, several.dominator);
+  EXPECT_EQ(one.dominator, wide.dominator);
 }
 
 TEST(Dominators, OfALongChainNeedNoStack) {

@@ -175,6 +175,78 @@ TEST(ObjectIndex, FindsIdsOfAnyKind) {
   }
 }
 
+// Generations are far apart: what lies between them takes no memory, and lonely ids none of a page each.
+TEST(ObjectIndex, TakesMemoryOnlyWhereObjectsAre) {
+  for (const std::uint64_t step : {8ull, 512ull, 8192ull}) {
+    ObjectIndex::Range range;
+    std::vector<std::uint64_t> ids;
+    for (std::uint64_t i = 0; i < 500'000; ++i)
+      ids.push_back((i % 2 == 0 ? 0x7'0000'0000 : 0x8'0000'0000) + i / 2 * step);
+    for (const std::uint64_t id : ids) range.add(id);
+    ObjectIndex index(range);
+    for (const std::uint64_t id : ids) index.add(id);
+    index.add(ids.back());
+    index.finish();
+    std::sort(ids.begin(), ids.end());
+    ASSERT_EQ(index.size(), ids.size());
+    EXPECT_EQ(index.twice(), 1u);
+    for (std::uint32_t i = 0; i < ids.size(); ++i) ASSERT_EQ(index.find(ids[i]), i) << step;
+    EXPECT_EQ(index.find(0x7'f000'0000), kNoObject);
+    EXPECT_EQ(index.find(ids.back() + 8), kNoObject);
+    EXPECT_EQ(index.find(~0ull), kNoObject);
+  }
+}
+
+// Objects have numbers of 32 bits, of which the last is none and one more is needed for all roots together.
+TEST(ObjectGraph, RefusesMoreObjectsThanItHasNumbersFor) {
+  constexpr std::uint64_t kAnyRoom = ~std::uint64_t{0};
+  EXPECT_TRUE(ObjectGraph::check_count(0xffff'fffd, kAnyRoom));
+  for (const std::uint64_t count : {0xffff'fffeull, 0x1'0000'0000ull, 5'000'000'000ull, ~0ull}) {
+    const auto refused = ObjectGraph::check_count(count, kAnyRoom);
+    ASSERT_FALSE(refused) << count;
+    EXPECT_EQ(refused.error().category, ErrorCategory::kRefused);
+    EXPECT_THAT(refused.error().message(), HasSubstr(std::to_string(count) + " objects"));
+  }
+}
+
+TEST(ObjectGraph, RefusesWhatTheFreeMemoryDoesNotHold) {
+  EXPECT_TRUE(ObjectGraph::check_count(1'000'000'000, 50ull << 30));
+  const auto refused = ObjectGraph::check_count(1'000'000'000, 8ull << 30);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().category, ErrorCategory::kRefused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("1000000000 objects"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("8.0 GiB are free"));
+  EXPECT_FALSE(refused.error().help.empty());
+}
+
+TEST(ObjectGraph, IsTheSameWithSeveralThreads) {
+  HprofBuilder builder;
+  constexpr std::uint64_t kPairs = 60'000, kFirst = 0x100000;
+  builder.add_class(kObject, "java/lang/Object", 0, {});
+  builder.add_class(0x1200, "java/lang/ref/Reference", kObject, {"referent"});
+  builder.add_class(0x1300, "java/lang/ref/WeakReference", 0x1200, {});
+  builder.add_class(0x1400, "Three", kObject, {"one", "two", "three"});
+  const auto id = [](std::uint64_t i) { return kFirst + i % kPairs * 0x20; };
+  for (std::uint64_t i = 0; i < kPairs; ++i) {
+    if (i % 7 == 3) builder.add_instance(id(i), 0x1300, {id(i * 31)});
+    else builder.add_instance(id(i), 0x1400, {id(2 * i + 1), i % 5 == 0 ? 0 : id(2 * i + 2), i % 3 == 0 ? 0x42u : 0u});
+  }
+  builder.add_root(id(0));
+  const std::string dump = builder.dump();
+  const auto graph_with = [&](unsigned threads) {
+    return test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(dump), "dump")), HeapShape{}, threads));
+  };
+  const auto one = graph_with(1), several = graph_with(4);
+  EXPECT_EQ(one->missing(), several->missing());
+  const HeapTree tree_of_one(*one), tree_of_several(*several);
+  for (std::uint32_t i = 0; i < one->size(); ++i) {
+    ASSERT_EQ(one->strength(i), several->strength(i)) << i;
+    ASSERT_EQ(tree_of_one.retained(i), tree_of_several.retained(i)) << i;
+    ASSERT_EQ(tree_of_one.dominator(i), tree_of_several.dominator(i)) << i;
+  }
+  EXPECT_GT(tree_of_one.by_strength()[static_cast<std::size_t>(Strength::kWeak)].objects, 100u);
+}
+
 TEST(PackedSizes, HaveSumsBeyond32Bits) {
   PackedSizes sizes;
   sizes.assign(2);
