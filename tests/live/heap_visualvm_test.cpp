@@ -59,10 +59,18 @@ class TheirEdges {
   }
   std::uint32_t size() const { return graph_.size(); }
   const std::vector<std::uint32_t>& roots() const { return roots_; }
-  std::uint32_t edges(std::uint32_t object) const {
-    return marked_[object] == 0 ? 0
-                                : static_cast<std::uint32_t>(rows_[object].strong.size() + rows_[object].weak.size());
+  struct List {
+    const TheirEdges& of;
+    std::uint32_t object, count;
+    std::uint32_t size() const { return count; }
+    std::uint32_t operator[](std::uint32_t i) const { return of.edge(object, i); }
+  };
+  List edges_of(std::uint32_t object) const {
+    const Row& row = rows_[object];
+    const auto count = marked_[object] == 0 ? 0 : row.strong.size() + row.weak.size();
+    return {*this, object, static_cast<std::uint32_t>(count)};
   }
+
   std::uint32_t edge(std::uint32_t object, std::uint32_t i) const {
     const auto& strong = rows_[object].strong;
     const std::uint32_t to = i < strong.size() ? strong[i] : rows_[object].weak[i - strong.size()];
