@@ -43,6 +43,12 @@ class CallStack {
   const OpenCall& call(std::uint32_t number, std::uint64_t method) {
     return calls_.emplace_back(OpenCall{number, CallSide::kCaller, method, ++tickets_});
   }
+  // A call that is in the part of the document that another builder has written.
+  void restore(std::uint64_t method, CallSide side, std::uint64_t ticket) {
+    if (side == CallSide::kCallee) ++frames_;
+    tickets_ = std::max(tickets_, ticket);
+    calls_.emplace_back(OpenCall{static_cast<std::uint32_t>(method), side, method, ticket});
+  }
   // The place in the stack of the innermost call with this number; size() if there is none.
   std::size_t find(std::uint32_t number, CallSide side = CallSide::kCallee) const {
     for (std::size_t i = calls_.size(); i > 0; --i)

@@ -135,6 +135,10 @@ Result<> EventBuilder::finish() {
 void EventBuilder::go_on_after(const PartialDocument& document, std::uint64_t time) {
   written_until_ = time;
   definitions_.mark_written(document);
+  for (const auto& [thread, open] : document.open_calls)
+    for (const PartialDocument::Call& call : open)
+      calls_.stacks().of(thread).restore(call.method, call.is_callers ? CallSide::kCaller : CallSide::kCallee,
+                                         call.ticket);
 }
 
 Result<> EventBuilder::restart(std::uint64_t time) {

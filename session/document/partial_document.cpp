@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "trace/gap_option.h"
+#include "trace/option_keys.h"
 #include "trace/schema.h"
 
 namespace jtrace::session {
@@ -68,12 +70,40 @@ class LineReader {
       case ElementKind::kObjFree: document_.freed_objects.push_back(number(line, "objIdRef")); return;
       case ElementKind::kClassUnload: document_.unloaded_classes.push_back(number(line, "classIdRef")); return;
       case ElementKind::kObjAlloc: document_.objects.push_back(number(line, "objId")); break;
-      case ElementKind::kThreadEnd: document_.ended_threads.push_back(number(line, "threadIdRef")); break;
+      case ElementKind::kThreadEnd: end_thread(number(line, "threadIdRef")); break;
+      case ElementKind::kMethodEntry: open_call(line, false); break;
+      case ElementKind::kMethodCall: open_call(line, true); break;
+      case ElementKind::kMethodExit:
+      case ElementKind::kMethodReturn: end_call(line); break;
+      case ElementKind::kOption: read_option(attribute(line, "key"), attribute(line, "value")); return;
       case ElementKind::kTraceEnd: document_.is_ended = true; break;
       default: break;
     }
     // In the order of time.
     document_.last_event_time = std::max(document_.last_event_time, time_of(line));
+  }
+
+  void end_thread(std::uint64_t thread) {
+    document_.ended_threads.push_back(thread);
+    document_.open_calls.erase(thread);
+  }
+  void open_call(std::string_view line, bool is_callers) {
+    document_.open_calls[number(line, "threadIdRef")].push_back(
+        {number(line, "methodIdRef"), word_list(attribute(line, "ticket")), is_callers});
+  }
+  void end_call(std::string_view line) {
+    auto& calls = document_.open_calls[number(line, "threadIdRef")];
+    const std::uint64_t ticket = word_list(attribute(line, "ticket"));
+    const auto its = std::find_if(calls.begin(), calls.end(), [&](const auto& each) { return each.ticket == ticket; });
+    calls.erase(its, calls.end());
+  }
+  // Where events were lost, or were not written, the open calls are not known any more (trace/io/call_stacks.h).
+  void read_option(std::string_view key, std::string_view value) {
+    if (key == trace::kPausedKey) document_.open_calls.clear();
+    if (key != trace::kGapKey) return;
+    const auto gap = trace::read_gap(value);
+    if (gap && gap->thread != 0) document_.open_calls.erase(gap->thread);
+    else document_.open_calls.clear();
   }
 
   PartialDocument& document_;

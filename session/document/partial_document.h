@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,10 @@
 namespace jtrace::session {
 
 struct PartialDocument {
+  struct Call {
+    std::uint64_t method, ticket;
+    bool is_callers;  // methodCall, not methodEntry
+  };
   std::uint64_t whole_size = 0;  // bytes of complete lines, without the end of the document
   bool has_head = false;         // it has <TRACE>
   bool is_ended = false;         // it has a traceEnd
@@ -21,6 +26,7 @@ struct PartialDocument {
   std::uint64_t last_event_time = 0;  // wall, ns: of the last element that is in the order of time
   std::vector<std::uint64_t> threads, classes, methods, objects;  // ids that are defined
   std::vector<std::uint64_t> ended_threads, freed_objects, unloaded_classes;
+  std::map<std::uint64_t, std::vector<Call>> open_calls;  // by threadId: the outermost first
 };
 
 // `text`: the contents of the file.
