@@ -126,11 +126,12 @@ std::uint64_t SlowCalls::begin_of(std::uint64_t thread, bool takes_monitor, std:
   if (!takes_monitor) return time;
   const auto found = waits_.find(thread);
   if (found == waits_.end()) return time;
-  if (found->second.last.empty()) return time;
-  const Wait& last = found->second.last.back();
-  const bool is_its =
-      last.kind == WaitKind::kBlocked && last.until <= time + kCoarseStep && time <= last.until + kCoarseStep;
-  return is_its ? std::min(last.since, time) : time;
+  // With --slower-than the entry of a call comes after the waits in it: those are passed over.
+  const std::deque<Wait>& last = found->second.last;
+  auto wait = last.rbegin();
+  while (wait != last.rend() && wait->until > time + kCoarseStep) ++wait;
+  const bool is_its = wait != last.rend() && wait->kind == WaitKind::kBlocked && time <= wait->until + kCoarseStep;
+  return is_its ? std::min(wait->since, time) : time;
 }
 
 void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,

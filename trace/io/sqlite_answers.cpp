@@ -61,7 +61,8 @@ void SqliteAnswers::add_sample(const ScopeStatistics& statistics, const Value& v
 void SqliteAnswers::on_state(const ScopeStatistics& statistics, std::uint64_t thread, ThreadState state,
                              std::uint64_t since, std::uint64_t until) {
   const Scope& scope = *statistics.scope;
-  waited_[{scope.index, thread}] += until - since;
+  auto& ends = waited_[{scope.index, thread}].ends;
+  ends.push_back({since, until, (ends.empty() ? 0 : ends.back().sum) + until - since});
   const ThreadStatistics& of = statistics.threads.at(thread);
   add_wait(scope, thread, {wait_kind(state), since, until, of.monitor, of.owner}, ends_are_known());
 }
@@ -85,16 +86,16 @@ void SqliteAnswers::add_wait(const Scope& scope, std::uint64_t thread, const Wai
            .run());
 }
 
-// OpenFrame::user_cpu: how long the thread had waited when the call began.
+std::uint64_t SqliteAnswers::Waited::until(std::uint64_t time) const {
+  const auto next =
+      std::upper_bound(ends.begin(), ends.end(), time, [](std::uint64_t at, const End& end) { return at < end.until; });
+  const std::uint64_t sum = next == ends.begin() ? 0 : std::prev(next)->sum;
+  return next == ends.end() || next->since >= time ? sum : sum + time - next->since;
+}
+
 void SqliteAnswers::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {
-  OpenFrame& frame = stack.back();
-  const std::uint64_t entered = frame.time;
   Statistics::on_enter(scope, thread, stack);
-  const auto waited = waited_.find({scope.index, thread});
-  // The wait for the monitor of a synchronized method belongs to its call.
-  const std::uint64_t before = waited == waited_.end() ? 0 : waited->second;
-  frame.user_cpu = before - std::min(before, entered - std::min(entered, frame.time));
-  frame.id = seq_;
+  stack.back().id = seq_;
 }
 
 void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
@@ -102,8 +103,9 @@ void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<Ope
   const OpenFrame& frame = stack.back();
   const std::uint64_t whole = time - frame.time;
   const auto waited = waited_.find({scope.index, thread});
+  // With --slower-than the entry of a call comes after the waits in it.
   const std::uint64_t in_waits =
-      waited == waited_.end() ? 0 : waited->second - std::min(waited->second, frame.user_cpu);
+      waited == waited_.end() ? 0 : waited->second.until(time) - waited->second.until(frame.time);
   call_.number(frame.id).number(row_of(scope)).number(thread).known(frame.method);
   call_.known(stack.size() > 1 ? stack[stack.size() - 2].id : 0).number(frame.time).number(time);
   call_.number(whole - std::min(whole, frame.user));

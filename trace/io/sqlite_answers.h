@@ -10,6 +10,7 @@
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "trace/io/sqlite_insert.h"
 #include "trace/io/statistics.h"
@@ -51,7 +52,15 @@ class SqliteAnswers final : public Statistics {
   Scope nobody_;
   const Scope* scope_ = nullptr;
   std::uint64_t seq_ = 0;
-  std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> waited_;  // scope, thread: ns of its waits so far
+  // The waits of a thread so far, in their order, each with the ns of all until its end.
+  struct Waited {
+    struct End {
+      std::uint64_t since, until, sum;
+    };
+    std::vector<End> ends;
+    std::uint64_t until(std::uint64_t time) const;  // ns of the waits before that time
+  };
+  std::map<std::pair<std::size_t, std::uint64_t>, Waited> waited_;  // scope, thread
   std::set<std::size_t> full_;  // scopes that lack the last events, of which the number is not known
   bool is_written_ = true;
 };

@@ -114,6 +114,22 @@ TEST_F(SqliteViews, TheWaitForTheMonitorOfASynchronizedMethodIsPartOfItsCall) {
   EXPECT_EQ(ask(path, "SELECT method, ms, waited_ms FROM calls"), "a.B.g 1500.0 1000.0");
 }
 
+// With --slower-than the entries are written at the exit, after the waits in the calls.
+TEST_F(SqliteViews, CallsWhoseEntriesComeLateHaveTheirWaits) {
+  const std::string path = database(
+      "<methodDef methodId=\"2\" classIdRef=\"1\" name=\"g\" signature=\"()V\" isSynchronized=\"true\"/>\n"
+      "<monContendedEnter threadIdRef=\"1\" time=\"2.0\" objIdRef=\"9\"/>\n"
+      "<monContendedEntered threadIdRef=\"1\" time=\"3.0\" objIdRef=\"9\"/>\n"
+      "<monWait threadIdRef=\"1\" time=\"3.2\" objIdRef=\"-1\" timeout=\"0\"/>\n"
+      "<monWaited threadIdRef=\"1\" time=\"3.4\" objIdRef=\"-1\" timeout=\"0\"/>\n"
+      "<methodEntry threadIdRef=\"1\" time=\"1.5\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+      "<methodEntry threadIdRef=\"1\" time=\"3.0\" methodIdRef=\"2\" ticket=\"2\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"3.5\" methodIdRef=\"2\" ticket=\"2\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"4.0\" methodIdRef=\"1\" ticket=\"1\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT method, ms, waited_ms FROM calls WHERE depth = 1"), "a.B.f 2500.0 1200.0");
+  EXPECT_EQ(ask(path, "SELECT method, ms, waited_ms FROM calls WHERE depth = 2"), "a.B.g 1500.0 1200.0");
+}
+
 TEST_F(SqliteViews, WhatIsDefinedAgainIsOneRow) {
   const std::string path = database(
       "<threadStart threadId=\"1\" time=\"1.5\" threadName=\"one\"/>\n<classDef classId=\"1\" name=\"a/B\" "
