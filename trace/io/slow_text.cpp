@@ -105,7 +105,7 @@ std::string footnotes(const Chosen& chosen) {
   const OpaqueArguments opaque = opaque_in(calls);
   if (opaque.objects)
     out += "  #7: an object, by its number in the trace; numbers and texts are shown, objects are not\n";
-  if (opaque.unread) out += "  ?: an argument that could not be read\n";
+  if (opaque.unread) out += "  ?: an array, or an object of a class without probes: the trace has no number for it\n";
   return out;
 }
 
