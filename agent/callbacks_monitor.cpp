@@ -82,6 +82,10 @@ bool owner_of(Recorder& recorder, JNIEnv* jni, jobject object, std::uint64_t& ow
   return !is_owned || owner != 0;
 }
 
+void note_wait(Recorder& recorder, JNIEnv* jni, jthread thread, std::uint64_t id, bool is_over) {
+  if (recorder.note_monitor_wait != nullptr && id != 0) recorder.note_monitor_wait(recorder, jni, thread, id, is_over);
+}
+
 void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
   CallbackGuard guard;
   if (!guard) return;
@@ -95,6 +99,7 @@ void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, job
     if (!wanted) owner_budget.spend(start, monotonic_ns());
   }
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonContendedEnter, made);
+  note_wait(guard.recorder(), jni, thread, made.thread, false);
 }
 
 void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, jobject object) {
@@ -102,6 +107,7 @@ void JNICALL monitor_contended_entered(jvmtiEnv*, JNIEnv* jni, jthread thread, j
   record::MonitorRecord made{};
   if (!is_reportable_end(guard, object, made)) return;
   write_monitor_event(guard, jni, thread, object, record::RecordKind::kMonContendedEntered, made);
+  note_wait(guard.recorder(), jni, thread, made.thread, true);
 }
 
 }  // namespace

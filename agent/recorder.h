@@ -43,6 +43,9 @@ struct Recorder {
   // The folders above, each for its own natives; null if the trace does not need it.
   MethodTracer* methods = nullptr;
   WaitTracer* waits = nullptr;
+  // With --slower-than: the calling thread begins to wait for a monitor, or has it (methods/open_calls.h). Null: the
+  // trace does not need it.
+  void (*note_monitor_wait)(Recorder&, JNIEnv*, jthread, std::uint64_t thread, bool is_over) = nullptr;
 
  protected:  // there is none without its session
   Recorder() = default;

@@ -193,8 +193,11 @@ bool ClassHook::is_loading(JNIEnv* jni, jclass klass) {
 }
 
 void ClassHook::add_results(const ClassFile& klass, const std::vector<MethodPlan>& plans) {
-  for (const MethodPlan& plan : plans)
-    if (plan.open_start) area_->open_calls().note_constructor(plan.number);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (plans[i].open_start) area_->open_calls().note_constructor(plans[i].number);
+    if (plans[i].done != 0 && (klass.methods()[i].access & classfile::kAccSynchronized) != 0)
+      area_->open_calls().note_synchronized(plans[i].number);
+  }
   results_.add(klass, plans);
 }
 

@@ -28,6 +28,23 @@ constexpr ProbeHooks kHooks = {
        std::uint64_t id) { tracer.numbers().keep_number(class_id, name, descriptor, id); },
     [](MethodTracer& tracer, JNIEnv* jni) { tracer.rewrite_urgent(jni); }};
 
+// A virtual thread has a stack only while it is in calls of the trace: nothing would free one that it gets here.
+void note_monitor_wait(Recorder& recorder, JNIEnv* jni, jthread thread, std::uint64_t id, bool is_over) {
+  MethodTracer* tracer = recorder.methods;
+  if (tracer == nullptr) return;
+  OpenCalls& calls = tracer->area().open_calls();
+  OpenCalls::Stack* stack = calls.find(id);
+  if (stack == nullptr) {
+    Producer* producer = is_over || recorder.threads.is_virtual(jni, thread) ? nullptr : Producer::current();
+    if (producer == nullptr) return;
+    producer->probed_as = id;
+    stack = tracer->open_calls_of(id);
+  }
+  if (stack == nullptr) return;
+  if (is_over) calls.end_wait(*stack, monotonic_ns());
+  else calls.begin_wait(*stack, monotonic_ns());
+}
+
 }  // namespace
 
 MethodTracer::MethodTracer(Recorder& recorder, Wakeup& wakeup)
@@ -59,6 +76,7 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   advance_clock(recorder_.writer.pool.header(), monotonic_ns());
   area_->clear();
   area_->open_calls().start(recorder_.config.slower_than);
+  if (recorder_.config.slower_than != 0) recorder_.note_monitor_wait = note_monitor_wait;
   hook_.prepare(*area_);
   if (traces_calls())
     if (const char* error = callees_.start(jni)) return error;

@@ -15,7 +15,8 @@ bool OpenCalls::make() {
   entries_ = static_cast<Entry*>(anonymous_memory(kEntries * sizeof(Entry)));
   stacks_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kMostStacks * sizeof(std::uint64_t)));
   constructors_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kNumbers / 8));
-  if (entries_ == nullptr || stacks_ == nullptr || constructors_ == nullptr) return false;
+  synchronized_ = static_cast<std::atomic<std::uint64_t>*>(anonymous_memory(kNumbers / 8));
+  if (entries_ == nullptr || stacks_ == nullptr || constructors_ == nullptr || synchronized_ == nullptr) return false;
   // A thread whose java.lang.Thread is still being created makes calls before it has a threadId. Its id is 0, and it
   // gets no stack.
   entries_[0].owner.store(~0ull, std::memory_order_seq_cst);
@@ -23,8 +24,7 @@ bool OpenCalls::make() {
 }
 
 void OpenCalls::note_constructor(std::uint32_t number) {
-  const std::uint64_t bit = number % kNumbers;
-  constructors_[bit / 64].fetch_or(1ull << bit % 64, std::memory_order_relaxed);
+  set_bit(constructors_, number);
   has_constructors_.store(true, std::memory_order_relaxed);
 }
 
@@ -84,6 +84,8 @@ OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
   if (found == nullptr) return nullptr;
   in_use_.fetch_add(1, std::memory_order_relaxed);
   found->depth = 0;
+  found->threshold = slower_than_;
+  found->wait_since = found->wait_until = found->wait_at = 0;
   found->values.clear();
   // Two threads whose ids collide may both be here. `stack` belongs to this thread only after it has stored `owner`.
   std::uint64_t nobody = 0;
@@ -94,6 +96,33 @@ OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
   entry.stack.store(reinterpret_cast<std::uint64_t>(found), std::memory_order_relaxed);
   entry.owner.store(thread, std::memory_order_release);
   return found;
+}
+
+void OpenCalls::begin_wait(Stack& stack, std::uint64_t now) {
+  settle_wait(stack);
+  stack.wait_since = now;
+  stack.wait_at = stack.depth + 1;
+}
+
+// Until the call has ended, each exit that may be its is passed on: its duration has the wait too.
+void OpenCalls::end_wait(Stack& stack, std::uint64_t now) {
+  if (stack.wait_since == 0 || stack.wait_until != 0) return;
+  stack.wait_until = now;
+  stack.threshold = slower_than_ - std::min(slower_than_, now - stack.wait_since);
+}
+
+void OpenCalls::settle_wait(Stack& stack) {
+  // How far the times of the wait's end and of the call's begin may lie apart: the coarse clock is late by a
+  // millisecond, and the thread may lose its processor between them.
+  constexpr std::uint64_t kLate = 2'000'000, kLost = 5'000'000;
+  if (stack.wait_until != 0 && stack.wait_at <= stack.used()) {
+    Frame& frame = stack.frames[stack.wait_at - 1];
+    const bool is_its = has_bit(synchronized_, frame.number()) && frame.start + kLate >= stack.wait_until &&
+                        frame.start <= stack.wait_until + kLost;
+    if (is_its && !frame.is_written()) frame.start = std::min(frame.start, stack.wait_since);
+  }
+  stack.wait_since = stack.wait_until = 0;
+  stack.threshold = slower_than_;
 }
 
 OpenCalls::Stack* OpenCalls::find(std::uint64_t thread) {

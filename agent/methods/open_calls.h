@@ -6,6 +6,9 @@
 // A constructor that an exception leaves before super() has returned stays open until its caller ends, because no probe
 // sees it. If the caller is not traced, a look at the thread's real stack finds it (left_constructors.h).
 //
+// The entry probe of a synchronized method runs when its thread has the monitor. The wait before it belongs to the
+// call: where it was noted, the call begins with it.
+//
 // Each thread has a stack; virtual threads have their own. Receivers and arguments are kept by id: no reference keeps
 // them alive (late_frees.h). A part of ProbeArea: memory that is never unmapped.
 #pragma once
@@ -46,11 +49,15 @@ class OpenCalls {
     static constexpr std::uint64_t kWritten = 1ull << 32;
     static constexpr std::uint64_t kLeft = 1ull << 33;
   };
-  static constexpr std::uint64_t kNumbers = 1u << 24;  // constructors are noted by their number modulo this
+  static constexpr std::uint64_t kNumbers = 1u << 24;  // methods are noted by their number modulo this
   // Used only by its thread, except `owner`.
   struct Stack {
     std::uint64_t depth;      // may exceed kFrames
     std::uint64_t next_look;  // when full: next read of the real stack (left_constructors.h)
+    // ns: the probe passes an exit on if its call took as long: slower_than(), or less after a wait for a monitor.
+    std::uint64_t threshold;
+    std::uint64_t wait_since, wait_until;  // the last such wait, monotonic ns; 0: none, or it is not over
+    std::uint64_t wait_at;                 // the position of the call whose wait it may be
     std::atomic<std::uint64_t> owner;
     Frame frames[kFrames];
     KeptValues values;  // of these calls, if they are wanted
@@ -86,12 +93,17 @@ class OpenCalls {
   void release(std::uint64_t thread);
   std::uint64_t slower_than() const { return slower_than_; }
 
+  // A wait for a monitor of the calling thread, which has this stack, begins or is over.
+  void begin_wait(Stack& stack, std::uint64_t now);
+  void end_wait(Stack& stack, std::uint64_t now);
+  // Gives the last wait to the call that it belongs to, if that has begun.
+  void settle_wait(Stack& stack);
+  // The method with that number is synchronized.
+  void note_synchronized(std::uint32_t number) { set_bit(synchronized_, number); }
+
   // The method with that number is a constructor that may be left without a probe.
   void note_constructor(std::uint32_t number);
-  bool is_constructor(std::uint64_t number) const {
-    const std::uint64_t bit = number % kNumbers;
-    return (constructors_[bit / 64].load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
-  }
+  bool is_constructor(std::uint64_t number) const { return has_bit(constructors_, number); }
   bool has_constructors() const { return has_constructors_.load(std::memory_order_relaxed); }
   bool has_open_constructor(const Stack& stack) const;
   // The thread is in these constructors and in no others (innermost first, including those entered before the trace).
@@ -131,7 +143,6 @@ class OpenCalls {
 
   // For the probes.
   std::uint64_t entries_address() const { return reinterpret_cast<std::uint64_t>(entries_); }
-  std::uint64_t slower_than_address() const { return reinterpret_cast<std::uint64_t>(&slower_than_); }
 
   // The table; set when the area is made.
   bool make();
@@ -144,6 +155,16 @@ class OpenCalls {
   std::uint64_t slower_than_ = 0;
   std::atomic<std::uint64_t>* constructors_ = nullptr;  // bits, by number
   std::atomic<bool> has_constructors_{false};
+  std::atomic<std::uint64_t>* synchronized_ = nullptr;  // bits, by number
+
+  static bool has_bit(const std::atomic<std::uint64_t>* bits, std::uint64_t number) {
+    const std::uint64_t bit = number % kNumbers;
+    return (bits[bit / 64].load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
+  }
+  static void set_bit(std::atomic<std::uint64_t>* bits, std::uint64_t number) {
+    const std::uint64_t bit = number % kNumbers;
+    bits[bit / 64].fetch_or(1ull << bit % 64, std::memory_order_relaxed);
+  }
 
   bool may_be_left(const Frame& frame) const { return !frame.has_left() && is_constructor(frame.number()); }
   void give_back(Stack& stack);

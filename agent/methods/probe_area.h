@@ -81,7 +81,7 @@ class ProbeArea {
   ProbeArea() = default;
   bool make();
 
-  static constexpr std::uint64_t kMagic = 0x414552414a52544aull;  // "JTRJAREA"
+  static constexpr std::uint64_t kMagic = 0x424552414a52544aull;  // "JTRJAREB"
 
   std::uint64_t magic_ = kMagic;
   record::ChunkHeader nobody_{};  // an empty entry points to this chunk, which has no thread

@@ -200,10 +200,10 @@ class Maker : public SlowProbes {
 // The number is the class's version. What a method writes, and where, is compiled into it.
 std::string_view probe_class_name(ProbeStyle style) {
   static constexpr std::string_view kNames[] = {
-      "java/lang/JTraceProbes10",        "java/lang/JTracePreciseProbes10",
-      "java/lang/JTraceSlowProbes10",    "java/lang/JTracePreciseSlowProbes10",
-      "java/lang/JTraceCpuProbes10",     "java/lang/JTracePreciseCpuProbes10",
-      "java/lang/JTraceSlowCpuProbes10", "java/lang/JTracePreciseSlowCpuProbes10"};
+      "java/lang/JTraceProbes11",        "java/lang/JTracePreciseProbes11",
+      "java/lang/JTraceSlowProbes11",    "java/lang/JTracePreciseSlowProbes11",
+      "java/lang/JTraceCpuProbes11",     "java/lang/JTracePreciseCpuProbes11",
+      "java/lang/JTraceSlowCpuProbes11", "java/lang/JTracePreciseSlowCpuProbes11"};
   return kNames[(style.time == ProbeTime::kPrecise ? 1 : 0) + (style.calls == ProbeCalls::kSlow ? 2 : 0) +
                 (style.cpu_time ? 4 : 0)];
 }

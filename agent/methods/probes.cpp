@@ -59,6 +59,7 @@ void end_call(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, std::u
   OpenCalls& calls = guard.area().open_calls();
   OpenCalls::Stack* stack = calls.find(thread);
   if (stack == nullptr) return;
+  calls.settle_wait(*stack);
   const std::uint64_t at = stack->find(method);
   if (at == 0) return;  // it began before the trace
   const OpenCalls::Frame& mine = stack->frames[at - 1];

@@ -160,7 +160,7 @@ class SlowProbes : public ProbeAssembler {
     push_time(code);
     load(code, kPlace, offsetof(OpenCalls::Frame, start));
     code.op(kLsub);
-    load_at(code, area_.open_calls().slower_than_address());
+    load(code, kStack, offsetof(OpenCalls::Stack, threshold));
     code.op(kLcmp);
     const std::size_t late = code.jump(kIfge);
     code.land(deep);

@@ -38,13 +38,18 @@ TEST_P(Slow, NamesWhoHadTheMonitorThatASlowCallWaitedFor) {
   const auto done = run_jtrace({"slow", (*jvm)->pid_text(), "--over", "100ms", "--duration", "6s", "--filter", "Shop*",
                                 "--format", "json", "--rows", "1000"});
   ASSERT_TRUE(done) << done.error().message();
-  std::size_t audits = 0, waits = 0;
+  std::size_t audits = 0, waits = 0, below = 0;
   for (const json& row : rows_of(*done)) {
     EXPECT_GE(row["seconds"], 0.1) << row;
     if (row["method"] == "Shop$Stock.audit" && row["sleeping"] > 0.17) ++audits;
     if (row["method"] == "Shop.serve" && row["blocked"] > 0.09 && row["monitor"] == "Shop$Stock" && row["owner"] != "")
       ++waits;
+    // The method that is synchronized, and waited before its first instruction.
+    if (row["method"] == "Shop.serve" && row["blocked"] > 0.1 && !row["below"].empty() &&
+        row["below"][0]["method"] == "Shop$Stock.reserve" && row["below"][0]["seconds"] > 0.1)
+      ++below;
   }
+  EXPECT_GE(below, 2u) << done->out;
   EXPECT_GE(audits, 2u) << done->out;
   EXPECT_GE(waits, 2u) << done->out;
   const auto none = run_jtrace({"slow", (*jvm)->pid_text(), "--over", "100s", "--duration", "2s"});

@@ -23,7 +23,7 @@ TEST(JvmDeath, TheCauseIsTheSignalAndTheFrame) {
 TEST(JvmDeath, TheAgentIsNamedWhereTheFailingThreadWasInIt) {
   const std::string report(kReport);
   EXPECT_TRUE(names_agent(report + "Native frames: (J=...)\nV  [libjvm.so]\n\nJava frames:\nJ 1  "
-                                   "java.lang.JTraceProbes10.slow(JJ)J\n\nsiginfo: x\n"));
+                                   "java.lang.JTraceProbes11.slow(JJ)J\n\nsiginfo: x\n"));
   EXPECT_FALSE(names_agent(report + "Native frames: (J=...)\nV  [libjvm.so]\n\nsiginfo: x\n\n"
                                     "Dynamic libraries:\nlibjtrace_agent.so\n"));
   EXPECT_FALSE(names_agent(report));

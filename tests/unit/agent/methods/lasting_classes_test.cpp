@@ -55,14 +55,14 @@ constexpr std::string_view kHint =
     "ProbeArea's kMagic where that is laid out anew; then put what it is now here";
 
 TEST(LastingClassesTest, TheProbesAreThoseOfTheirNames) {
-  constexpr Known kProbes[] = {{"java/lang/JTraceProbes10", 0x404c046397051378},
-                               {"java/lang/JTracePreciseProbes10", 0x3147ee5e6cc62ea1},
-                               {"java/lang/JTraceSlowProbes10", 0x96cc72e84a8cd229},
-                               {"java/lang/JTracePreciseSlowProbes10", 0x3fd3c1ac41fc67d2},
-                               {"java/lang/JTraceCpuProbes10", 0x2d1ab5d44bb8a0e},
-                               {"java/lang/JTracePreciseCpuProbes10", 0x36e6bc25a647adcf},
-                               {"java/lang/JTraceSlowCpuProbes10", 0x6f632733b4b1ca9b},
-                               {"java/lang/JTracePreciseSlowCpuProbes10", 0x99c7e1834b4abb93}};
+  constexpr Known kProbes[] = {{"java/lang/JTraceProbes11", 0xde46027ee4e4a82a},
+                               {"java/lang/JTracePreciseProbes11", 0xd773b600bb1e2e5d},
+                               {"java/lang/JTraceSlowProbes11", 0x52606e85758e3d37},
+                               {"java/lang/JTracePreciseSlowProbes11", 0x55be0ba3c5c79716},
+                               {"java/lang/JTraceCpuProbes11", 0x864e014f1bf4eccc},
+                               {"java/lang/JTracePreciseCpuProbes11", 0xbae608075fca20c3},
+                               {"java/lang/JTraceSlowCpuProbes11", 0x20730423f7663b21},
+                               {"java/lang/JTracePreciseSlowCpuProbes11", 0x7d6cff8a60b7ecb1}};
   ProbeArea* area = ProbeArea::get();
   ASSERT_NE(area, nullptr);
   std::size_t at = 0;

@@ -211,5 +211,84 @@ TEST_F(LateFreesTest, GoAtTheEndWhateverIsOpen) {
   EXPECT_EQ(due(), Ids());
 }
 
+// Times in ms.
+class OpenCallsWaits : public OpenCallsTest {
+ protected:
+  static constexpr std::uint32_t kCaller = 1, kSynchronized = 2, kPlain = 3;
+  static constexpr std::uint64_t kMs = 1'000'000;
+  void SetUp() override {
+    ASSERT_TRUE(calls_.make());
+    calls_.start(100 * kMs);
+    calls_.note_synchronized(kSynchronized);
+    stack_ = calls_.claim(5);
+    ASSERT_NE(stack_, nullptr);
+  }
+  void push(std::uint32_t method, std::uint64_t ms) {
+    stack_->frames[stack_->depth] = {};
+    stack_->frames[stack_->depth].method = method;
+    stack_->frames[stack_->depth++].start = ms * kMs;
+  }
+  void wait(std::uint64_t from, std::uint64_t to) {
+    calls_.begin_wait(*stack_, from * kMs);
+    calls_.end_wait(*stack_, to * kMs);
+  }
+  std::uint64_t start_of(std::size_t at) const { return stack_->frames[at].start / kMs; }
+  OpenCalls::Stack* stack_ = nullptr;
+};
+
+TEST_F(OpenCallsWaits, BelongToTheSynchronizedMethodThatWaited) {
+  push(kCaller, 1000);
+  wait(1010, 1080);
+  EXPECT_EQ(stack_->threshold, 30 * kMs) << "with its wait the call is slow after 30 ms more";
+  push(kSynchronized, 1080);
+  calls_.settle_wait(*stack_);
+  EXPECT_EQ(start_of(0), 1000u);
+  EXPECT_EQ(start_of(1), 1010u);
+  EXPECT_EQ(stack_->threshold, 100 * kMs);
+}
+
+TEST_F(OpenCallsWaits, LongerThanTheThresholdPassOnEachExit) {
+  wait(1000, 1400);
+  EXPECT_EQ(stack_->threshold, 0u);
+  push(kSynchronized, 1400);
+  calls_.settle_wait(*stack_);
+  EXPECT_EQ(start_of(0), 1000u);
+}
+
+TEST_F(OpenCallsWaits, OfABlockBelongToNoCalleeOfItsMethod) {
+  push(kCaller, 1000);
+  wait(1010, 1200);
+  push(kPlain, 1200);
+  calls_.settle_wait(*stack_);
+  EXPECT_EQ(start_of(1), 1200u);
+  --stack_->depth;
+  push(kSynchronized, 1201);
+  calls_.settle_wait(*stack_);
+  EXPECT_EQ(start_of(1), 1201u) << "it has been settled";
+}
+
+TEST_F(OpenCallsWaits, AreNotGivenToACallThatBeginsLater) {
+  wait(1000, 1200);
+  push(kSynchronized, 1300);
+  calls_.settle_wait(*stack_);
+  EXPECT_EQ(start_of(0), 1300u);
+}
+
+TEST_F(OpenCallsWaits, WithinTheMethodDoNotTakeItsOwnWaitAway) {
+  wait(1000, 1200);
+  push(kSynchronized, 1200);
+  wait(1210, 1220);
+  EXPECT_EQ(start_of(0), 1000u);
+}
+
+TEST_F(OpenCallsWaits, WhoseMethodHasEndedUnseenAreForgotten) {
+  push(kCaller, 1000);
+  wait(1010, 1020);
+  --stack_->depth;  // without an exit that was passed on
+  calls_.settle_wait(*stack_);
+  EXPECT_EQ(stack_->threshold, 100 * kMs);
+  EXPECT_EQ(stack_->wait_until, 0u);
+}
+
 }  // namespace
 }  // namespace jtrace::agent
