@@ -223,6 +223,10 @@ Recording recording_of(const ReportCollector& report, std::string name) {
   for (const ScopeStatistics& each : report.by_scope()) {
     if (each.scope == nullptr) continue;
     made.begins_later = made.begins_later || each.begins_later;
+    if (const std::string& least = each.scope->slower_than; !least.empty())
+      made.notes.push_back(made.name + ": only calls of " + least +
+                           " s and longer were recorded, and their callers: means are of those, and the self time of a "
+                           "caller has its shorter callees");
     if (each.first == 0 || each.scope->snapshot) continue;
     first = std::min(first, each.first);
     last = std::max(last, each.last);

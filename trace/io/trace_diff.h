@@ -33,7 +33,8 @@ struct Recording {
   std::vector<FigureTable> tables;
   StackProfile stacks;  // may be empty
   std::vector<std::string> missing;
-  bool begins_later = false;  // of a trace: it continues another file
+  std::vector<std::string> notes;  // what the figures are of, where that is not everything, in words
+  bool begins_later = false;       // of a trace: it continues another file
 };
 // `report` is finished. If the input is cut off or lacks parts, its reader adds that to `missing`.
 Recording recording_of(const ReportCollector& report, std::string name);

@@ -270,6 +270,12 @@ std::vector<std::string> missing_of(const Difference& difference) {
   return missing;
 }
 
+std::vector<std::string> notes_of(const Difference& difference) {
+  std::vector<std::string> notes = difference.before->notes;
+  notes.insert(notes.end(), difference.after->notes.begin(), difference.after->notes.end());
+  return notes;
+}
+
 }  // namespace
 
 std::string diff_text(const Difference& difference, std::size_t rows) {
@@ -277,6 +283,7 @@ std::string diff_text(const Difference& difference, std::size_t rows) {
       "before: " + printable(head_of(*difference.before)) + "\nafter:  " + printable(head_of(*difference.after)) + "\n";
   if (!difference.scaled_note.empty()) out += difference.scaled_note + "\n";
   for (const std::string& line : missing_of(difference)) out += "not all is here: " + printable(line) + "\n";
+  for (const std::string& line : notes_of(difference)) out += "note: " + printable(line) + "\n";
   for (const DiffTable& table : difference.tables) append_table(out, table, rows);
   if (!difference.alone.empty()) out += "\n";
   for (const std::string& line : difference.alone) out += line + "\n";
@@ -292,6 +299,8 @@ std::string diff_json(const Difference& difference, std::size_t rows) {
   const std::vector<std::string> missing = missing_of(difference);
   json.member("complete", missing.empty()).key("missing").begin_array();
   for (const std::string& line : missing) json.value(line);
+  json.end_array().key("notes").begin_array();
+  for (const std::string& line : notes_of(difference)) json.value(line);
   json.end_array().member("scale", difference.scale).member("scaled", difference.scaled_note);
   json.key("alone").begin_array();
   for (const std::string& line : difference.alone) json.value(line);
@@ -306,6 +315,7 @@ std::string diff_page(const Difference& difference) {
   if (!difference.scaled_note.empty()) note += " Lengths: " + difference.scaled_note + ".";
   for (const std::string& line : difference.alone) note += " " + line + ".";
   for (const std::string& line : missing_of(difference)) note += " Not all is here: " + line + ".";
+  for (const std::string& line : notes_of(difference)) note += " " + line + ".";
   return page_of(difference.before->name + " and " + difference.after->name, note, [&](JsonWriter& json) {
     write_tables(json.key("diff"), difference, kPageRows);
     write_flame(json, difference);

@@ -177,6 +177,19 @@ TEST(TraceDiff, TracesOfDifferentLengthsAreScaled) {
   EXPECT_EQ(value_of(longest, "f", "after"), 20e6);
 }
 
+TEST(TraceDiff, ATraceOfSlowCallsAloneIsSaidToBeOne) {
+  const auto collector = make_report_collector();
+  const auto write = [&](const Event& event) { EXPECT_TRUE(collector->write(event)); };
+  write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = Time(1)});
+  write(TraceStart{.traceId = "t", .agentIdRef = "a", .time = Time(1)});
+  write(Option{.key = "slower-than", .value = "0.01", .traceIdRef = "t"});
+  write(TraceEnd{.time = Time(2'000'000'000)});
+  EXPECT_TRUE(collector->finish());
+  const Recording slow = recording_of(*collector, "slow.xml");
+  const std::string text = diff_text(compare(slow, trace_of(10, 10, 100), false), 10);
+  EXPECT_THAT(text, HasSubstr("note: slow.xml: only calls of 0.01 s and longer were recorded"));
+}
+
 // Half of the events of the second trace are lost: f does not take half as long.
 TEST(TraceDiff, WhereEventsWereLostItSaysSoBesideTheFiguresAndComparesShares) {
   const Recording before = trace_of(10, 10, 100), after = trace_of(10, 10, 200, "100");
