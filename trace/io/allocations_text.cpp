@@ -81,6 +81,22 @@ class TextView {
     out_ += std::string(line) + kTitles[index_of(by)] + "\n";
     for (std::size_t i = 0; i < std::min(view_.rows, rows.size()); ++i) row(by, rows[i]);
     out_ += more_rows(rows_left_out(rows.size(), view_.rows));
+    if (needs_stack) without_stack(rows);
+  }
+  // Recorded by the JVM, before the class had probes.
+  void without_stack(const std::vector<AllocationRow>& rows) {
+    Allocated rest = statistics_.places.total(view_.type);
+    for (const AllocationRow& row : rows) {
+      rest.bytes -= row.amount.bytes;
+      rest.objects -= row.amount.objects;
+    }
+    if (rest.bytes < 0.5) return;
+    char line[128];
+    std::snprintf(line, sizeof line, "  %14llu %6.1f%% %12llu%s  (recorded without a site)\n",
+                  static_cast<unsigned long long>(rounded(rest.bytes)), percent(rest.bytes, total_),
+                  static_cast<unsigned long long>(rounded(std::max(rest.objects, 0.0))),
+                  is_estimated_ ? "       " : "");
+    out_ += line;
   }
   void row(AllocationsBy by, const AllocationRow& row) {
     char line[128];

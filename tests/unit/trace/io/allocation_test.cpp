@@ -103,6 +103,16 @@ TEST(Allocations, CompleteRecordsStayExact) {
   EXPECT_EQ(of(probes).allocation_kind, AllocationKind::kExact);
 }
 
+// The agent knows the site of an allocation by its probe; those before it have none.
+TEST(Allocations, WithoutASiteAreARowOfTheirOwn) {
+  Statistics statistics;
+  feed(head("a", "jtrace", kExact) + kObjects, statistics);
+  ASSERT_TRUE(of(statistics).places.has_stacks());
+  const std::string text = allocations_text(statistics, {.by = AllocationsBy::kSite});
+  EXPECT_THAT(text, HasSubstr("(recorded without a site)"));
+  EXPECT_THAT(allocations_text(statistics, {.by = AllocationsBy::kThread}), Not(HasSubstr("without a site")));
+}
+
 TEST(Allocations, WithoutAnIntervalNothingIsEstimated) {
   Statistics statistics;
   feed(head("a", "jtrace", "") + kObjects, statistics);
