@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/trace_input.h"
 #include "cli/units.h"
+#include "trace/io/loss_sink.h"
 #include "trace/io/validator.h"
 
 namespace jtrace::cli {
@@ -20,14 +21,17 @@ struct ValidateArguments {
   std::uint64_t limit = 20;
 };
 
-Result<io::ReadSummary> check(const ValidateArguments& arguments, io::FaultLog& faults, io::Validator& validator) {
+Result<io::ReadSummary> check(const ValidateArguments& arguments, io::FaultLog& faults, io::Validator& validator,
+                              std::uint64_t& lost) {
   JTRACE_ASSIGN_OR_RETURN(
       const auto opened,
       open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8},
                  [&](const std::string& name) { validator.set_name(name); }));
   validator.set_source(opened.source.get());
-  JTRACE_ASSIGN_OR_RETURN(io::ReadSummary summary, opened.source->read(validator));
+  io::LossSink losses(validator);
+  JTRACE_ASSIGN_OR_RETURN(io::ReadSummary summary, opened.source->read(losses));
   JTRACE_RETURN_IF_ERROR(validator.finish());
+  lost = losses.lost();
   summary.truncated = summary.truncated || opened.missing;
   return summary;
 }
@@ -39,7 +43,8 @@ ExitStatus run(const ValidateArguments& arguments) {
                        .print = [](const std::string& text) { std::printf("%s\n", text.c_str()); }});
   const std::string& name = arguments.inputs.front();
   io::Validator validator(name, faults);
-  const auto summary = check(arguments, faults, validator);
+  std::uint64_t lost = 0;
+  const auto summary = check(arguments, faults, validator, lost);
   if (!summary) return report(summary.error());
   if (faults.total() > faults.printed())
     std::printf("... and %llu more\n", static_cast<unsigned long long>(faults.total() - faults.printed()));
@@ -48,7 +53,7 @@ ExitStatus run(const ValidateArguments& arguments) {
   if (summary->truncated) std::printf("%s: truncated after this many elements\n", name.c_str());
   std::printf("%s: %llu elements, %llu faults\n", name.c_str(), static_cast<unsigned long long>(summary->elements),
               static_cast<unsigned long long>(faults.total()));
-  if (const std::uint64_t lost = validator.lost(); lost != 0)
+  if (lost != 0)
     std::printf("%s: %s lost while tracing, which is no fault of the document\n", name.c_str(),
                 (counted(lost, "event") + " " + was_were(lost)).c_str());
   if (faults.total() != 0) return ExitStatus::kMalformed;

@@ -3,23 +3,18 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/io/compress_sink.h"
 #include "trace/io/format_writer.h"
 
 namespace jtrace::cli {
 namespace {
-
-std::string_view without_compression(std::string_view path) {
-  for (const std::string_view packed : {".gz", ".zst"})
-    if (path.ends_with(packed)) path.remove_suffix(packed.size());
-  return path;
-}
 
 // The ending of a name that is known to be of some format; "" for any other.
 std::string_view known_ending(std::string_view path) {
   constexpr std::array kKnown = {".xml", ".trcxml", ".sddf", ".html",  ".htm",    ".json", ".jsonl",    ".csv",
                                  ".txt", ".md",     ".pdf",  ".png",   ".svg",    ".zip",  ".tar",      ".sqlite",
                                  ".db",  ".hprof",  ".jfr",  ".pprof", ".folded", ".core", ".collapsed"};
-  const std::string_view name = without_compression(path);
+  const std::string_view name = trace::io::without_compression(path);
   for (const std::string_view each : kKnown)
     if (name.ends_with(each) && name.size() > each.size()) return each;
   return {};
@@ -30,7 +25,7 @@ using Endings = std::vector<std::string>;
 std::string wrong_name(std::string_view path, std::string_view made, const Endings& endings) {
   const std::string_view ending = known_ending(path);
   if (ending.empty() || std::find(endings.begin(), endings.end(), ending) != endings.end()) return {};
-  std::string_view stem = without_compression(path);
+  std::string_view stem = trace::io::without_compression(path);
   stem.remove_suffix(ending.size());
   return std::string(path) + " is not a name for " + std::string(made) + ", which this command writes: -o " +
          std::string(stem) + endings.front();

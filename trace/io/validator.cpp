@@ -219,12 +219,6 @@ Result<> Validator::check_definition(const Event& event, State& state) {
   }
 }
 
-std::uint64_t Validator::lost() const {
-  std::uint64_t count = 0;
-  for (const auto& scope : scopes_.all()) count += scope->dropped;
-  return count;
-}
-
 // Events of the thread (0: of any thread) are missing in the trace.
 void Validator::lose(State& state, std::uint64_t lost) {
   state.gc_open = false;

@@ -37,7 +37,6 @@ class Validator final : public EventSink {
   Result<> write(const Event& event) override;
   Result<> finish() override;
   std::uint64_t events() const { return events_; }
-  std::uint64_t lost() const;  // events that the trace reports as lost while tracing: no fault of the document
 
  private:
   using IdSet = std::unordered_set<std::uint64_t>;
