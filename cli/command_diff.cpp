@@ -62,9 +62,7 @@ Result<std::vector<std::string>> run_diff(const DiffArguments& arguments) {
   } else {
     JTRACE_RETURN_IF_ERROR(write_page(arguments, difference));
   }
-  std::vector<std::string> missing = before.missing;
-  missing.insert(missing.end(), after.missing.begin(), after.missing.end());
-  return missing;
+  return difference.missing();
 }
 
 ExitStatus run(const DiffArguments& arguments) {

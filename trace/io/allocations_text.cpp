@@ -91,23 +91,19 @@ class TextView {
       rest.objects -= row.amount.objects;
     }
     if (rest.bytes < 0.5) return;
+    rest.objects = std::max(rest.objects, 0.0);
+    amounts(rest);
+    out_ += std::string(is_estimated_ ? 7 : 0, ' ') + "  (recorded without a site)\n";
+  }
+  void amounts(const Allocated& amount) {
     char line[128];
-    std::snprintf(line, sizeof line, "  %14llu %6.1f%% %12llu%s  (recorded without a site)\n",
-                  static_cast<unsigned long long>(rounded(rest.bytes)), percent(rest.bytes, total_),
-                  static_cast<unsigned long long>(rounded(std::max(rest.objects, 0.0))),
-                  is_estimated_ ? "       " : "");
+    std::snprintf(line, sizeof line, "  %14llu %6.1f%% %12llu", static_cast<unsigned long long>(rounded(amount.bytes)),
+                  percent(amount.bytes, total_), static_cast<unsigned long long>(rounded(amount.objects)));
     out_ += line;
   }
   void row(AllocationsBy by, const AllocationRow& row) {
-    char line[128];
-    std::snprintf(line, sizeof line, "  %14llu %6.1f%% %12llu",
-                  static_cast<unsigned long long>(rounded(row.amount.bytes)), percent(row.amount.bytes, total_),
-                  static_cast<unsigned long long>(rounded(row.amount.objects)));
-    out_ += line;
-    if (is_estimated_) {
-      std::snprintf(line, sizeof line, " %6s", error_text(row.amount).c_str());
-      out_ += line;
-    }
+    amounts(row.amount);
+    if (is_estimated_) out_ += " " + right_aligned(error_text(row.amount), 6);
     out_ += "  ";
     switch (by) {
       case AllocationsBy::kClass: out_ += printable(row.type); break;

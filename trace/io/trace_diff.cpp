@@ -282,6 +282,12 @@ Result<Recording> recording_of(const JsonValue& histogram, std::string name) {
   return made;
 }
 
+std::vector<std::string> Difference::of_both(std::vector<std::string> Recording::*lines) const {
+  std::vector<std::string> all = before->*lines;
+  all.insert(all.end(), (after->*lines).begin(), (after->*lines).end());
+  return all;
+}
+
 Difference compare(const Recording& before, const Recording& after, bool as_is) {
   Difference made{.before = &before, .after = &after};
   if (!as_is) choose_scale(made);

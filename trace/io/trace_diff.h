@@ -67,6 +67,10 @@ struct Difference {
   bool is_comparable = true;  // false: events were lost for one of the tables
   std::vector<DiffTable> tables;
   std::vector<std::string> alone;  // tables that only one of them has, in words
+  // Of both recordings.
+  std::vector<std::string> missing() const { return of_both(&Recording::missing); }
+  std::vector<std::string> notes() const { return of_both(&Recording::notes); }
+  std::vector<std::string> of_both(std::vector<std::string> Recording::*lines) const;
 };
 // `as_is`: nothing is scaled. Durations that differ by less than kSameTime are the same; so are numbers of calls, and
 // then nothing is scaled either. The recordings are borrowed.

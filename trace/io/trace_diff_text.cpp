@@ -264,26 +264,14 @@ std::vector<std::pair<std::string, double>> greatest_frames(const FrameWeights& 
   return frames;
 }
 
-std::vector<std::string> missing_of(const Difference& difference) {
-  std::vector<std::string> missing = difference.before->missing;
-  missing.insert(missing.end(), difference.after->missing.begin(), difference.after->missing.end());
-  return missing;
-}
-
-std::vector<std::string> notes_of(const Difference& difference) {
-  std::vector<std::string> notes = difference.before->notes;
-  notes.insert(notes.end(), difference.after->notes.begin(), difference.after->notes.end());
-  return notes;
-}
-
 }  // namespace
 
 std::string diff_text(const Difference& difference, std::size_t rows) {
   std::string out =
       "before: " + printable(head_of(*difference.before)) + "\nafter:  " + printable(head_of(*difference.after)) + "\n";
   if (!difference.scaled_note.empty()) out += difference.scaled_note + "\n";
-  for (const std::string& line : missing_of(difference)) out += "not all is here: " + printable(line) + "\n";
-  for (const std::string& line : notes_of(difference)) out += "note: " + printable(line) + "\n";
+  for (const std::string& line : difference.missing()) out += "not all is here: " + printable(line) + "\n";
+  for (const std::string& line : difference.notes()) out += "note: " + printable(line) + "\n";
   for (const DiffTable& table : difference.tables) append_table(out, table, rows);
   if (!difference.alone.empty()) out += "\n";
   for (const std::string& line : difference.alone) out += line + "\n";
@@ -296,11 +284,11 @@ std::string diff_json(const Difference& difference, std::size_t rows) {
   json.begin_object().member("view", "diff");
   write_input(json, "before", *difference.before);
   write_input(json, "target", *difference.after);
-  const std::vector<std::string> missing = missing_of(difference);
+  const std::vector<std::string> missing = difference.missing();
   json.member("complete", missing.empty()).key("missing").begin_array();
   for (const std::string& line : missing) json.value(line);
   json.end_array().key("notes").begin_array();
-  for (const std::string& line : notes_of(difference)) json.value(line);
+  for (const std::string& line : difference.notes()) json.value(line);
   json.end_array().member("scale", difference.scale).member("scaled", difference.scaled_note);
   json.key("alone").begin_array();
   for (const std::string& line : difference.alone) json.value(line);
@@ -314,8 +302,8 @@ std::string diff_page(const Difference& difference) {
   std::string note = "Before: " + head_of(*difference.before) + ". After: " + head_of(*difference.after) + ".";
   if (!difference.scaled_note.empty()) note += " Lengths: " + difference.scaled_note + ".";
   for (const std::string& line : difference.alone) note += " " + line + ".";
-  for (const std::string& line : missing_of(difference)) note += " Not all is here: " + line + ".";
-  for (const std::string& line : notes_of(difference)) note += " " + line + ".";
+  for (const std::string& line : difference.missing()) note += " Not all is here: " + line + ".";
+  for (const std::string& line : difference.notes()) note += " " + line + ".";
   return page_of(difference.before->name + " and " + difference.after->name, note, [&](JsonWriter& json) {
     write_tables(json.key("diff"), difference, kPageRows);
     write_flame(json, difference);
