@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/joined.h"
-#include "cli/heap_values.h"
 #include "cli/overwriting.h"
+#include "coreinspect/tools/views.h"
 #include "trace/io/compress_sink.h"
 #include "trace/io/json_table.h"
 #include "trace/io/stack_profile.h"
@@ -57,10 +57,10 @@ std::string endings_of(const std::vector<std::string>& formats) {
 
 // `events` has nothing else; a heap dump has no elements of its own.
 std::vector<std::string> formats_of(const coreinspect::View& view, const coreinspect::ViewOptions& options) {
-  if (view.is_page) return {"html"};
+  if (view.is(coreinspect::fact::kIsPage)) return {"html"};
   if (!view.run) return {"xml"};
   std::vector<std::string> formats = {"text", "json", "csv", "sqlite"};
-  if (view.parts != nullptr || is_made_of_values(view, options)) formats.emplace_back("xml");
+  if (view.parts != nullptr || coreinspect::gives_values(view, options)) formats.emplace_back("xml");
   if (view.has(coreinspect::ViewOption::kByClass)) formats.insert(formats.end(), {"collapsed", "speedscope"});
   return formats;
 }
@@ -103,7 +103,8 @@ Result<> settle_output(InspectArguments& arguments, const coreinspect::View& vie
   JTRACE_RETURN_IF_ERROR(refuse_overwriting(arguments.output, {arguments.target, arguments.files.libjvm}));
   if (arguments.options.bytes) return {};
   const std::string what = "the view " + std::string(view.name);
-  if (!view.writes_dump) return settle_format(arguments, formats_of(view, arguments.options), what);
+  if (!view.is(coreinspect::fact::kWritesDump))
+    return settle_format(arguments, formats_of(view, arguments.options), what);
   JTRACE_RETURN_IF_ERROR(check_dump_name(arguments.output));
   InspectArguments told = arguments;
   told.output = "-";

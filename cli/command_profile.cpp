@@ -1,13 +1,17 @@
 // jtrace profile: sampled stacks of a live JVM, without an agent and without stopping it.
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/joined.h"
 #include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/profile_arguments.h"
+#include "cli/profile_output.h"
 #include "cli/profile_summary.h"
-#include "cli/profile_targets.h"
+#include "cli/selector.h"
 #include "cli/stop_signals.h"
 #include "cli/units.h"
+#include "sampling/profile_targets.h"
 
 namespace jtrace::cli {
 namespace {
@@ -20,7 +24,7 @@ std::chrono::nanoseconds duration_of(const ProfileArguments& arguments) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(parse_seconds(arguments.duration).value_or(0)));
 }
 
-sampling::ProfileHead head_of(const ProfileTargets& targets, std::string how) {
+sampling::ProfileHead head_of(const sampling::ProfileTargets& targets, std::string how) {
   const target::Process& process = *targets.opened()[0]->target().process();
   sampling::ProfileHead head;
   head.process = targets.several() ? "JVMs" : process.comm();
@@ -31,8 +35,8 @@ sampling::ProfileHead head_of(const ProfileTargets& targets, std::string how) {
   return head;
 }
 
-ProfilePlan plan_of(const ProfileArguments& arguments, const ProfileTargets& targets, const std::string& format,
-                    std::string how) {
+ProfilePlan plan_of(const ProfileArguments& arguments, const sampling::ProfileTargets& targets,
+                    const std::string& format, std::string how) {
   const bool waits = takes_waits(arguments) && !arguments.ptrace;
   return {.format = format,
           .output = arguments.inspect.output,
@@ -53,13 +57,18 @@ sampling::SamplerOptions sampler_options(const ProfileArguments& arguments) {
   return options;
 }
 
-Result<ExitStatus> run_sampler(ProfileTargets& targets, const ProfileArguments& arguments,
+Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileArguments& arguments,
                                const sampling::SamplerOptions& options, const std::string& format, int stop,
-                               sampling::Sampler& sampler, std::unique_ptr<ProfileFiles>& files) {
+                               sampling::Sampler& sampler, std::unique_ptr<sampling::ProfileFiles>& files) {
   const std::string how = "profile hz=" + number_text(options.events.hz) + " " + kind_of(arguments);
+  const auto open_output = [&inspection = *targets.opened()[0],
+                            plan = plan_of(arguments, targets, format, how)](const std::string& path) mutable {
+    plan.output = path;
+    return open_profile_output(inspection, plan);
+  };
   JTRACE_ASSIGN_OR_RETURN(
-      files, ProfileFiles::open(*targets.opened()[0], plan_of(arguments, targets, format, how), rotation_of(arguments),
-                                head_of(targets, how_sampled(targets.several(), options, sampler.events()))));
+      files, sampling::ProfileFiles::open(arguments.inspect.output, open_output, rotation_of(arguments),
+                                          head_of(targets, how_sampled(targets.several(), options, sampler.events()))));
   // Samples are stamped with the monotonic clock.
   const ClockAnchor clocks = ClockAnchor::now();
   JTRACE_ASSIGN_OR_RETURN(const auto summary, sampler.run(stop, [&](const sampling::TakenSample& sample) {
@@ -75,8 +84,8 @@ Result<ExitStatus> run_sampler(ProfileTargets& targets, const ProfileArguments& 
 
 // --- by stopping threads
 
-Result<ExitStatus> run_stopping(ProfileTargets& targets, const ProfileArguments& arguments, const std::string& format,
-                                int stop) {
+Result<ExitStatus> run_stopping(sampling::ProfileTargets& targets, const ProfileArguments& arguments,
+                                const std::string& format, int stop) {
   if (targets.several())
     return fail(ErrorCategory::kUsage, "threads of several JVMs cannot be stopped at once", "name one of them");
   coreinspect::Inspection& inspection = *targets.opened()[0];
@@ -108,8 +117,8 @@ bool may_stop(const ProfileArguments& arguments, const Error& error) {
          error.category != ErrorCategory::kUsage;
 }
 
-Result<ExitStatus> sample(ProfileTargets& targets, const ProfileArguments& arguments, const std::string& format,
-                          int stop) {
+Result<ExitStatus> sample(sampling::ProfileTargets& targets, const ProfileArguments& arguments,
+                          const std::string& format, int stop) {
   if (arguments.ptrace) return run_stopping(targets, arguments, format, stop);
   auto options = sampler_options(arguments);
   if (arguments.duration.empty()) options.started = [] { log_info("recording until Ctrl-C"); };
@@ -117,7 +126,7 @@ Result<ExitStatus> sample(ProfileTargets& targets, const ProfileArguments& argum
     log_info(targets.label_of(pid) + " is not sampled: " + error.message());
   };
   if (targets.all()) options.newcomers = [&targets] { return targets.newcomers(); };
-  std::unique_ptr<ProfileFiles> files;
+  std::unique_ptr<sampling::ProfileFiles> files;
   const sampling::Sampler* running = nullptr;
   if (!arguments.rotate.empty())
     options.each_round = [&] {
@@ -136,13 +145,24 @@ Result<ExitStatus> sample(ProfileTargets& targets, const ProfileArguments& argum
   return run_stopping(targets, arguments, format, stop);
 }
 
+Result<sampling::ProfileTargets> open_targets(const std::vector<std::string>& selectors) {
+  const auto open = [](const std::string& selector) -> Result<sampling::ProfileTargets::Inspection> {
+    InspectArguments arguments;
+    arguments.target = selector;
+    return open_inspection(arguments);
+  };
+  return std::any_of(selectors.begin(), selectors.end(), selects_all)
+             ? sampling::ProfileTargets::open_all(open)
+             : sampling::ProfileTargets::open_named(open, selectors);
+}
+
 ExitStatus run(const ProfileArguments& arguments) {
   const auto format = profile_format(arguments.inspect.format, arguments.inspect.output);
   if (!format) return report(format.error());
   if (const auto good = check_profile(arguments, *format); !good) return report(good.error());
   const auto stop = stop_signals();
   if (!stop) return report(stop.error());
-  auto targets = ProfileTargets::open(arguments.targets);
+  auto targets = open_targets(arguments.targets);
   if (!targets) return report(targets.error());
   if (*format == "xml" && targets->several())
     return report({.category = ErrorCategory::kUsage,

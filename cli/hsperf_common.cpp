@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "cli/selector.h"
+#include "coreinspect/tools/core_counters.h"
 #include "target/jvm_discovery.h"
 
 namespace jtrace::cli {
@@ -92,7 +93,8 @@ Result<std::vector<CounterSource>> open_selector(const std::string& selector, co
   const perfdata::SourceOptions options = arguments.options();
   const std::string path = selector.starts_with("file://") ? selector.substr(7) : selector;
   if (is_path(path)) {
-    return just(is_elf(path) ? open_core_counters(path, arguments) : CounterSource::of_file(path, options));
+    return just(is_elf(path) ? coreinspect::open_core_counters(path, arguments.core, options)
+                             : CounterSource::of_file(path, options));
   }
   if (selects_all(selector)) return open_everything(options);
   JTRACE_ASSIGN_OR_RETURN(const std::vector<pid_t> pids, select_jvms(selector, Takes::kJvmOrFile));

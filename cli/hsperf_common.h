@@ -34,10 +34,6 @@ struct SourceArguments {
 // The positional JVM... (several) or JVM, and --trust, --stale, --partial, --any-state, --wait.
 void add_source_arguments(CLI::App& command, SourceArguments& arguments, bool several);
 
-// The counters in a core, from the PerfMemory that its vmStructs name. Errors: those of Target::open_core and of the
-// parser; kRefused if the JVM kept none.
-Result<perfdata::CounterSource> open_core_counters(const std::string& path, const SourceArguments& arguments);
-
 // The JVMs of one selector. Errors: kNotFound (no match), kUsage (several match; they are listed).
 Result<std::vector<perfdata::CounterSource>> open_selector(const std::string& selector,
                                                            const SourceArguments& arguments);

@@ -1,4 +1,4 @@
-// The output of hsperf's series, the process to which they belong, and how the user ends them.
+// The output of hsperf's series, and how the user ends them.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,5 @@ namespace jtrace::cli {
 
 // "-" is standard output. A file is created with mode 0600. `max_size` in bytes; 0: no limit.
 Result<std::unique_ptr<trace::ByteSink>> open_output(const std::string& path, std::uint64_t max_size);
-
-// Writes node, processCreate and agentCreate, with the ids that `jtrace attach` gives the process.
-perfdata::WriteHead head_writer(std::string agent_parameters, bool show_secrets);
 
 }  // namespace jtrace::cli

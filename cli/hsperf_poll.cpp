@@ -7,6 +7,7 @@
 #include "cli/hsperf_output.h"
 #include "cli/overwriting.h"
 #include "perfdata/poller.h"
+#include "session/counter_head.h"
 
 namespace jtrace::cli {
 namespace {
@@ -52,8 +53,8 @@ Result<std::unique_ptr<perfdata::PollOutput>> output_of(const PollArguments& arg
   if (arguments.doctype) xml.doctype = "jtrace.dtd";
   return xml_poll_output(
       bytes, xml, std::move(format),
-      head_writer("interval=" + duration_text(static_cast<std::uint64_t>(arguments.interval.count())),
-                  arguments.show_secrets));
+      session::counter_head("interval=" + duration_text(static_cast<std::uint64_t>(arguments.interval.count())),
+                            arguments.show_secrets));
 }
 
 std::string summary_line(const perfdata::PollSummary& summary) {

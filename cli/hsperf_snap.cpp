@@ -8,6 +8,7 @@
 #include "perfdata/openmetrics.h"
 #include "perfdata/poll_output.h"
 #include "perfdata/snapshot_text.h"
+#include "session/counter_head.h"
 
 namespace jtrace::cli {
 namespace {
@@ -47,8 +48,8 @@ Result<> print_xml(perfdata::CounterSource& source, const SnapArguments& argumen
   if (arguments.fragments) xml.form = trace::XmlForm::kFragments;
   if (arguments.strict) xml.form = trace::XmlForm::kStrictFragments;
   perfdata::PollFormat format{.show_secrets = arguments.text.show_secrets, .filter = filter, .pauses = false};
-  const auto output =
-      perfdata::xml_poll_output(*bytes, xml, std::move(format), head_writer("snap", arguments.text.show_secrets));
+  const auto output = perfdata::xml_poll_output(*bytes, xml, std::move(format),
+                                                session::counter_head("snap", arguments.text.show_secrets));
   JTRACE_RETURN_IF_ERROR(output->begin(0, source));
   JTRACE_RETURN_IF_ERROR(output->sample(0, source.first()));
   JTRACE_RETURN_IF_ERROR(output->ended(0, false));

@@ -1,9 +1,9 @@
 #include "cli/loaded_heap.h"
 
 #include "cli/heap_dump_file.h"
-#include "cli/heap_values.h"
 #include "cli/view_run.h"
 #include "coreinspect/tools/core_copy.h"
+#include "coreinspect/tools/graph_events.h"
 #include "coreinspect/tools/graph_views.h"
 #include "coreinspect/tools/heap_views.h"
 
@@ -15,7 +15,7 @@ Result<LoadedHeap> of_dump(const std::string& path, unsigned threads) {
   JTRACE_ASSIGN_OR_RETURN(heap.graph, open_heap_graph(path, heap.missing, threads));
   JsonWriter json(heap.target);
   write_dump_target(json, path, *heap.graph);
-  heap.identity = identity_of_dump(*heap.graph);
+  heap.identity = coreinspect::identity_of_dump(*heap.graph);
   return heap;
 }
 

@@ -10,7 +10,7 @@ const char* kind_of(const ProfileArguments& arguments) {
   return arguments.off_cpu ? "off-cpu" : arguments.wall ? "wall" : "cpu";
 }
 
-Rotation rotation_of(const ProfileArguments& arguments) {
+sampling::Rotation rotation_of(const ProfileArguments& arguments) {
   return {.every = parse_seconds(arguments.rotate).value_or(0), .keep = parse_seconds(arguments.keep).value_or(0)};
 }
 

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/profile_files.h"
+#include "cli/inspect_common.h"
+#include "sampling/profile_files.h"
 #include "sampling/sampler.h"
 
 namespace jtrace::cli {
@@ -25,7 +26,7 @@ bool takes_waits(const ProfileArguments& arguments);
 // "cpu", "wall" or "off-cpu".
 const char* kind_of(const ProfileArguments& arguments);
 // --rotate, --keep.
-Rotation rotation_of(const ProfileArguments& arguments);
+sampling::Rotation rotation_of(const ProfileArguments& arguments);
 // Options that exclude each other, or `format`: kUsage.
 Result<> check_profile(const ProfileArguments& arguments, const std::string& format);
 void add_profile_options(CLI::App& command, ProfileArguments& arguments);

@@ -12,11 +12,11 @@
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
 #include "cli/heap_page.h"
-#include "cli/heap_values.h"
 #include "cli/loaded_heap.h"
 #include "cli/redacted_dump.h"
 #include "coreinspect/tools/core_copy.h"
 #include "coreinspect/tools/core_redaction.h"
+#include "coreinspect/tools/graph_events.h"
 #include "diagnose/bundle_file.h"
 #include "trace/xml_writer.h"
 
@@ -100,32 +100,34 @@ Result<std::vector<std::string>> write_view(coreinspect::Inspection& inspection,
   // Constructed before the file and destroyed after it, so that no signal leaves a partial file.
   std::optional<HeapProgress> progress;
   // The graph is built after the JVM runs again, without a check for cancellation: a signal ends the program there.
-  if (view.walks_heap && !coreinspect::uses_graph(view, own)) progress.emplace(own.heap);
+  if (view.is(coreinspect::fact::kWalksHeap) && !coreinspect::uses_graph(view, own)) progress.emplace(own.heap);
   std::unique_ptr<trace::ByteSink> dump;
-  if (view.writes_dump) {
+  if (view.is(coreinspect::fact::kWritesDump)) {
     JTRACE_ASSIGN_OR_RETURN(dump, open_heap_dump(arguments.output));
     own.heap.dump = dump.get();
   }
   JTRACE_ASSIGN_OR_RETURN(auto result, view.run(inspection, own));
-  if (view.writes_dump) JTRACE_RETURN_IF_ERROR(dump->finish());
+  if (view.is(coreinspect::fact::kWritesDump)) JTRACE_RETURN_IF_ERROR(dump->finish());
   // Parts of the target that are missing are missing from every answer.
   for (const std::string& line : inspection.missing())
     if (std::find(result.missing.begin(), result.missing.end(), line) == result.missing.end())
       result.missing.push_back(line);
   std::string out;
   if (arguments.format == "xml") {
-    JTRACE_ASSIGN_OR_RETURN(out, heap_values(view_document(inspection, view, result), view, result.missing,
-                                             identity_of(inspection, options.show_secrets)));
+    JTRACE_ASSIGN_OR_RETURN(out,
+                            coreinspect::values_document(view_document(inspection, view, result), view, result.missing,
+                                                         identity_of(inspection, options.show_secrets)));
   } else if (options.json) {
     JTRACE_ASSIGN_OR_RETURN(out, formatted(view_document(inspection, view, result), arguments.format,
-                                           view.writes_dump ? "-" : arguments.output));
-  } else if (view.is_page) {
+                                           view.is(coreinspect::fact::kWritesDump) ? "-" : arguments.output));
+  } else if (view.is(coreinspect::fact::kIsPage)) {
     out = heap_page(arguments.target, result);
   } else {
     JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(result.out), arguments.format, arguments.output));
   }
-  if (view.writes_dump && arguments.output == "-") return std::move(result.missing);
-  JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_answer(view.writes_dump ? "-" : arguments.output));
+  if (view.is(coreinspect::fact::kWritesDump) && arguments.output == "-") return std::move(result.missing);
+  JTRACE_ASSIGN_OR_RETURN(const auto bytes,
+                          open_answer(view.is(coreinspect::fact::kWritesDump) ? "-" : arguments.output));
   JTRACE_RETURN_IF_ERROR(bytes->write(out));
   JTRACE_RETURN_IF_ERROR(bytes->finish());
   report_masked(result.masked);
@@ -148,11 +150,11 @@ Result<std::vector<std::string>> answer_of(const LoadedHeap& heap, const Inspect
   JTRACE_ASSIGN_OR_RETURN(auto result, view.of_graph(*heap.graph, options));
   result.missing.insert(result.missing.begin(), heap.missing.begin(), heap.missing.end());
   if (!heap.members.empty()) result.members += (result.members.empty() ? "" : ",") + heap.members;
-  std::string out = options.json   ? envelope(std::string(view.name), heap.target, result)
-                    : view.is_page ? heap_page(arguments.target, result)
-                                   : std::move(result.out);
+  std::string out = options.json                          ? envelope(std::string(view.name), heap.target, result)
+                    : view.is(coreinspect::fact::kIsPage) ? heap_page(arguments.target, result)
+                                                          : std::move(result.out);
   if (as_values) {
-    JTRACE_ASSIGN_OR_RETURN(out, heap_values(out, view, result.missing, heap.identity));
+    JTRACE_ASSIGN_OR_RETURN(out, coreinspect::values_document(out, view, result.missing, heap.identity));
   } else {
     JTRACE_ASSIGN_OR_RETURN(out, formatted(std::move(out), arguments.format, arguments.output));
   }
@@ -165,14 +167,14 @@ Result<std::vector<std::string>> answer_of(const LoadedHeap& heap, const Inspect
 
 // Of a graph only these views are events.
 Result<> check_values(const coreinspect::View& view) {
-  if (is_made_of_values(view, {.heap = {.reachable = true}})) return {};
+  if (coreinspect::gives_values(view, {.heap = {.reachable = true}})) return {};
   return fail(ErrorCategory::kUsage,
               "the view " + std::string(view.name) + " has no elements of trace.dtd: it has no --format xml",
               "of a heap dump histogram, retained, dominators, leaks and waste have");
 }
 
 Result<std::vector<std::string>> write_graph_view(const InspectArguments& arguments, const coreinspect::View& view) {
-  if (view.writes_dump) return write_redacted_dump(arguments);
+  if (view.is(coreinspect::fact::kWritesDump)) return write_redacted_dump(arguments);
   if (!view.of_graph)
     return fail(ErrorCategory::kUsage, "a heap dump has no " + std::string(view.name), "it has " + views_of_dumps());
   if (arguments.format == "xml") JTRACE_RETURN_IF_ERROR(check_values(view));
@@ -182,7 +184,7 @@ Result<std::vector<std::string>> write_graph_view(const InspectArguments& argume
 
 // Other views fail with the address that a small core lacks.
 bool needs_objects(const coreinspect::View& view, const coreinspect::ViewOptions& options) {
-  return view.walks_heap || coreinspect::uses_graph(view, options) || options.heap.in_events;
+  return view.is(coreinspect::fact::kWalksHeap) || coreinspect::uses_graph(view, options) || options.heap.in_events;
 }
 
 ExitStatus finish(const Result<std::vector<std::string>>& missing, const std::string& what) {
@@ -193,7 +195,7 @@ ExitStatus finish(const Result<std::vector<std::string>>& missing, const std::st
 
 // A page is for a browser.
 Result<> check_page(const InspectArguments& arguments, const coreinspect::View& view) {
-  if (!view.is_page) return {};
+  if (!view.is(coreinspect::fact::kIsPage)) return {};
   if (arguments.format_given && arguments.format != "html")
     return fail(ErrorCategory::kUsage, "the page of a heap is HTML: it has no --format " + arguments.format,
                 "dominators, paths, leaks and waste have what is on it");
@@ -222,7 +224,7 @@ ExitStatus run_view(InspectArguments arguments, const coreinspect::View& view) {
     return finish(write_graph_view(arguments, view), what);
   auto inspection = open_inspection(arguments);
   if (!inspection) return report(inspection.error());
-  const bool unanswered = !coreinspect::answers_when_redacted(view.name) || arguments.format == "xml";
+  const bool unanswered = !coreinspect::answers_when_redacted(view) || arguments.format == "xml";
   const Result<> answered =
       coreinspect::check_not_redacted((*inspection)->target(), arguments.options.threads.locals ? "local variables"
                                                                : arguments.format == "xml"      ? "events"
@@ -235,7 +237,7 @@ ExitStatus run_view(InspectArguments arguments, const coreinspect::View& view) {
   choose_form(arguments.format, options);
   options.max_stop = arguments.max_stop;
   options.heap.redact = options.heap.redact || coreinspect::is_redacted((*inspection)->target());
-  const bool as_values = arguments.format == "xml" && is_made_of_values(view, options);
+  const bool as_values = arguments.format == "xml" && coreinspect::gives_values(view, options);
   options.json = options.json || as_values;
   const auto missing = (arguments.format == "xml" && !as_values) || !view.run
                            ? write_events(**inspection, arguments, view, options)

@@ -34,7 +34,7 @@ LAYERS = {
     "coreinspect/unwind": ["coreinspect/*", "target", "base"],
     "coreinspect/hprof": ["coreinspect/*", "target", "trace", "base"],
     "coreinspect/graph": ["coreinspect/*", "base"],
-    "coreinspect/tools": ["coreinspect/*", "perfdata", "target", "trace", "base"],
+    "coreinspect/tools": ["coreinspect/*", "perfdata", "target", "trace", "trace/io", "base"],
     "agent/classfile": ["base"],
     "agent": ["agent/classfile", "trace", "trace/record", "base"],
     "agent/methods": ["agent", "agent/classfile", "trace", "trace/record", "base"],

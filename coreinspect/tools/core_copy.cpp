@@ -103,9 +103,7 @@ std::vector<std::string> run_views(Inspection& inspection, const std::vector<std
 }
 
 const std::vector<std::string>& small_core_views() {
-  static const std::vector<std::string> names = {"info",      "flags", "properties", "args",    "counters",
-                                                 "threads",   "locks", "safepoint",  "classes", "loaders",
-                                                 "codecache", "heap",  "vmstructs",  "symbols", "pmap"};
+  static const std::vector<std::string> names = views_that(fact::kInSmallCore);
   return names;
 }
 

@@ -21,14 +21,7 @@ namespace {
 constexpr std::uint64_t kSmall = 4096;       // numbers up to it say nothing: offsets in frames, flags, counts
 constexpr std::uint64_t kTable = 64u << 10;  // bytes: a longer read is a search for addresses
 constexpr std::uint64_t kRedZone = 128;      // bytes below the stack pointer (x86-64 ABI)
-constexpr std::array<std::string_view, 12> kRun = {"info",      "flags",     "threads",   "locks",
-                                                   "safepoint", "classes",   "loaders",   "heap",
-                                                   "codecache", "vmstructs", "histogram", "regions"};
-// Beside those: answered by the walk and the dump of the heap, which run too, or by the mappings.
-constexpr std::array<std::string_view, 12> kMore = {"stack",    "pmap",       "symbols", "heapdump",
-                                                    "retained", "dominators", "paths",   "instances",
-                                                    "leaks",    "waste",      "strings", "refs"};
-
+constexpr unsigned kWhenRedacted = fact::kInRedactedCore | fact::kInRedactedHeap;
 class NoBytes final : public trace::ByteSink {
   Result<> drain(std::string_view records) override {
     held_ += records.size();
@@ -37,13 +30,6 @@ class NoBytes final : public trace::ByteSink {
   std::uint64_t held() const override { return held_; }
   std::uint64_t held_ = 0;
 };
-
-std::vector<std::string> views_without(std::initializer_list<std::string_view> without) {
-  std::vector<std::string> names;
-  for (const std::string_view name : kRun)
-    if (std::find(without.begin(), without.end(), name) == without.end()) names.emplace_back(name);
-  return names;
-}
 
 // Marks what of the heap stays: the visitor of one walk.
 class HeapMarker {
@@ -127,7 +113,9 @@ class Redaction {
     JTRACE_RETURN_IF_ERROR(learn_heap());
     // Reads of the heap from here on are of what is shown, as the names of threads.
     inspection_->set_known_locks(locks_);
-    missing_ = run_views(*inspection_, views_without({"histogram", "regions"}));
+    std::vector<std::string> names = views_that(fact::kInRedactedCore);
+    std::erase_if(names, [](const auto& name) { return find_view(name)->is(fact::kWalksHeap); });  // learn_heap()
+    missing_ = run_views(*inspection_, names);
     return {};
   }
   Result<> learn_heap() {
@@ -274,20 +262,17 @@ Result<std::vector<std::string>> try_views(const CoreCopy& core) {
   JTRACE_ASSIGN_OR_RETURN(
       auto target, target::Target::open_core(path_of_core(file), {.sysroot = "/proc/self/fdinfo", .libjvm = {}}));
   JTRACE_ASSIGN_OR_RETURN(const auto inspection, Inspection::open(std::move(target)));
-  return run_views(*inspection, views_without({}));
+  return run_views(*inspection, views_that(fact::kInRedactedCore));
 }
 
 }  // namespace
 
-bool answers_when_redacted(std::string_view view) {
-  return std::find(kRun.begin(), kRun.end(), view) != kRun.end() ||
-         std::find(kMore.begin(), kMore.end(), view) != kMore.end();
-}
+bool answers_when_redacted(const View& view) { return view.is(kWhenRedacted); }
 
 Result<> check_not_redacted(const target::Target& target, std::string_view what) {
   if (!is_redacted(target)) return {};
-  std::vector<std::string> names(kRun.begin(), kRun.end());
-  names.insert(names.end(), kMore.begin(), kMore.end());
+  std::vector<std::string> names = views_that(kWhenRedacted);
+  names.emplace_back(stack_view().name);
   return fail(ErrorCategory::kRefused, "the core is redacted: it has no " + std::string(what),
               "it has " + joined(names));
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "coreinspect/tools/core_copy.h"
+#include "coreinspect/tools/views.h"
 #include "target/target.h"
 
 namespace jtrace::coreinspect {
@@ -22,7 +23,7 @@ inline bool is_redacted(const target::Target& target) {
   return target.core() != nullptr && target.core()->own_note(kRedactedNote) != nullptr;
 }
 // Whether the view, one of inspect or "stack", is answered for a redacted core as for a whole one.
-bool answers_when_redacted(std::string_view view);
+bool answers_when_redacted(const View& view);
 // kRefused if the target is a redacted core that has no answer. `what`: the view or command.
 Result<> check_not_redacted(const target::Target& target, std::string_view what);
 

@@ -69,77 +69,98 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kObjectView = {kDepth, kTop, kShowSecrets};
   static constexpr std::initializer_list<ViewOption> kEvents = {kHeap,    kObject, kShowSecrets,
                                                                 kMaxStop, kNoStop, kThreads};
+  using namespace fact;
+  constexpr unsigned kBoth = kInSmallCore | kInRedactedCore;
   static const std::vector<View> all = {
-      {"info", "", "version, uptime, collector, heap; of a core: signal and crashed thread", view_info, nullptr},
+      {"info",
+       "",
+       "version, uptime, collector, heap; of a core: signal and crashed thread",
+       view_info,
+       nullptr,
+       {},
+       kBoth},
       {"flags", "", "flags that are not at their default (--all: all), with their origin", view_flags, options_parts,
-       kFlags},
-      {"properties", "", "system properties", view_properties, options_parts, kSecrets},
-      {"args", "", "arguments of the JVM and of the program", view_args, arguments_parts, kSecrets},
-      {"counters", "", "performance counters in the memory of the JVM", view_counters, counters_parts, kSecrets},
-      {"threads", "", "all threads with state, ids and Java frames", view_threads, threads_parts, kStacks},
-      {"locks", "", "threads that wait for a lock, its owner, deadlocks", view_locks, threads_parts, kStops},
+       kFlags, kBoth},
+      {"properties", "", "system properties", view_properties, options_parts, kSecrets, kInSmallCore},
+      {"args", "", "arguments of the JVM and of the program", view_args, arguments_parts, kSecrets, kInSmallCore},
+      {"counters", "", "performance counters in the memory of the JVM", view_counters, counters_parts, kSecrets,
+       kInSmallCore},
+      {"threads", "", "all threads with state, ids and Java frames", view_threads, threads_parts, kStacks, kBoth},
+      {"locks", "", "threads that wait for a lock, its owner, deadlocks", view_locks, threads_parts, kStops, kBoth},
       {"safepoint", "", "whether a safepoint is being reached: for what, since when, which threads are late and why",
-       view_safepoint, nullptr, kLate},
+       view_safepoint, nullptr, kLate, kBoth},
       {"mutexes", "", "locks of the VM and of native code that a thread has or waits for (--all: idle ones too)",
        view_mutexes, nullptr, kAllOnly},
-      {"classes", "", "loaded classes with loader and superclass", view_classes, classes_parts},
+      {"classes", "", "loaded classes with loader and superclass", view_classes, classes_parts, {}, kBoth},
       {"class", "NAME", "fields and methods of a class", view_class, class_parts, kClass},
       {"method", "NAME", "bytecode of the methods CLASS.METHOD, or of the Method at 0xADDRESS", view_method,
        method_parts},
       {"statics", "NAME", "static fields of a class with their values", view_statics, nullptr, kSecrets},
-      {"loaders", "", "class loaders with the number of their classes", view_loaders, nullptr},
-      {"heap", "", "spaces of the heap and their use", view_heap, heap_parts},
-      {"histogram", "", "instances and bytes of each class", view_histogram, histogram_parts, kHistogram, true, false,
-       graph_histogram},
+      {"loaders", "", "class loaders with the number of their classes", view_loaders, nullptr, {}, kBoth},
+      {"heap", "", "spaces of the heap and their use", view_heap, heap_parts, {}, kBoth},
+      {"histogram", "", "instances and bytes of each class", view_histogram, histogram_parts, kHistogram,
+       kWalksHeap | kGivesReachableValues | kInRedactedCore, graph_histogram},
       {"retained", "",
        "what the objects of each class, package, loader or thread (--by) keep: bytes that would be free without them",
-       view_retained, nullptr, kRetained, false, false, graph_retained},
+       view_retained, nullptr, kRetained, kGivesValues | kInRedactedHeap, graph_retained},
       {"dominators", "",
        "the objects that keep most memory, and what they keep (--depth N, --object ADDRESS, --by-class)",
-       view_dominators, nullptr, kDominators, false, false, graph_dominators},
+       view_dominators, nullptr, kDominators, kGivesValues | kInRedactedHeap, graph_dominators},
       {"paths", "ADDRESS|CLASS", "the shortest way from a root to an object, or to the largest ones of a class",
-       view_paths, nullptr, kRefs, false, false, graph_paths},
+       view_paths, nullptr, kRefs, kInRedactedHeap, graph_paths},
       {"leaks", "", "what looks like a memory leak, with the evidence: who holds it, how much, how many entries",
-       view_leaks, nullptr, kRefs, false, false, graph_leaks},
+       view_leaks, nullptr, kRefs, kGivesValues | kInRedactedHeap, graph_leaks},
       {"waste", "",
        "memory that could be saved: equal strings and arrays, empty and oversized collections, boxed numbers",
-       view_waste, nullptr, kRefs, false, false, graph_waste},
+       view_waste, nullptr, kRefs, kGivesValues | kInRedactedHeap, graph_waste},
       {"page", "", "one HTML page to browse: pictures of what keeps the memory, paths, leaks, waste (-o FILE.html)",
-       view_page, nullptr, kWalk, false, false, graph_page, true},
+       view_page, nullptr, kWalk, kIsPage, graph_page},
       {"heapdump", "",
        "all objects, classes, roots and stacks as an hprof file: -o FILE.hprof or FILE.hprof.gz; --redact: without "
        "contents, of an hprof file too",
-       view_heapdump, nullptr, kDump, true, true},
+       view_heapdump, nullptr, kDump, kWalksHeap | kWritesDump | kInRedactedHeap},
       {"object", "ADDRESS", "an object with its fields, and what it refers to (--depth N)", view_object, object_parts,
-       kObjectView, false, false, graph_object},
+       kObjectView, kOfOneObject, graph_object},
       {"instances", "CLASS", "some objects of a class with what their fields, collections and maps hold",
-       view_instances, nullptr, kInstances, false, false, graph_instances},
+       view_instances, nullptr, kInstances, kInRedactedHeap, graph_instances},
       {"strings", "PATTERN", "which strings have a text: how many of them, held by which field", view_strings, nullptr,
-       kStrings, false, false, graph_strings},
+       kStrings, kInRedactedHeap, graph_strings},
       {"values", "VALUE", "which fields hold a number, a truth value, a character, a text or an enum's constant",
-       view_values, nullptr, kValues, false, false, graph_value_search},
+       view_values, nullptr, kValues, 0, graph_value_search},
       {"refs", "ADDRESS|CLASS", "who refers to an object, or to those of a class: fields, elements, statics, roots",
-       view_refs, nullptr, kRefsOfClass, true, false, graph_refs},
-      {"regions", "", "regions of the heap, and what of them cannot be parsed", view_regions, nullptr, kWalk, true},
-      {"codecache", "", "generated code: compiled methods, stubs", view_codecache, nullptr},
+       view_refs, nullptr, kRefsOfClass, kWalksHeap | kOfOneAddress | kInRedactedHeap, graph_refs},
+      {"regions", "", "regions of the heap, and what of them cannot be parsed", view_regions, nullptr, kWalk,
+       kWalksHeap | kInRedactedCore},
+      {"codecache", "", "generated code: compiled methods, stubs", view_codecache, nullptr, {}, kBoth},
       {"find", "ADDRESS", "what an address is", view_find, nullptr},
-      {"symbols", "", "exported symbols of libjvm.so", view_symbols, nullptr},
-      {"pmap", "", "mappings of the process", view_pmap, nullptr},
+      {"symbols", "", "exported symbols of libjvm.so", view_symbols, nullptr, {}, kInSmallCore | kInRedactedHeap},
+      {"pmap", "", "mappings of the process", view_pmap, nullptr, {}, kInSmallCore | kInRedactedHeap},
       {"memory", "", "what the process's memory is used for, part by part, and the limit of its control group",
        view_memory, nullptr},
       {"events", "", "all of this as events of trace.dtd: a snapshot (xml)", nullptr, events_parts, kEvents},
-      {"vmstructs", "", "the tables in which the JVM describes itself", view_vmstructs, nullptr},
+      {"vmstructs", "", "the tables in which the JVM describes itself", view_vmstructs, nullptr, {}, kBoth},
   };
   return all;
 }
 
+std::vector<std::string> views_that(unsigned facts) {
+  std::vector<std::string> names;
+  for (const View& view : views())
+    if (view.is(facts)) names.emplace_back(view.name);
+  return names;
+}
+
+bool gives_values(const View& view, const ViewOptions& options) {
+  return view.is(fact::kGivesValues) || (view.is(fact::kGivesReachableValues) && options.heap.reachable);
+}
+
 bool uses_graph(const View& view, const ViewOptions& options) {
-  if (view.writes_dump) return false;
+  if (view.is(fact::kWritesDump)) return false;
   if (options.heap.reachable) return true;
-  if (view.of_graph == graph_object) return false;
-  if (view.of_graph == graph_refs)
+  if (view.is(fact::kOfOneObject)) return false;
+  if (view.is(fact::kOfOneAddress))
     return !options.arguments.empty() && !parse_address_not_name(options.arguments.front());
-  return view.of_graph != nullptr && !view.walks_heap;
+  return view.of_graph != nullptr && !view.is(fact::kWalksHeap);
 }
 
 const View* find_view(std::string_view name) {
@@ -149,7 +170,7 @@ const View* find_view(std::string_view name) {
 }
 
 const View& stack_view() {
-  static const View view = {"stack", "", "", view_stack, stack_parts};
+  static const View view = {"stack", "", "", view_stack, stack_parts, {}, fact::kInRedactedHeap};
   return view;
 }
 

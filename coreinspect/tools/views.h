@@ -72,6 +72,22 @@ enum class ViewOption : std::uint8_t {
   kRedact,
 };
 
+// What else is true of a view: bits of View::facts.
+namespace fact {
+inline constexpr unsigned kWalksHeap = 1u << 0;             // the whole heap, which takes long if it is large
+inline constexpr unsigned kWritesDump = 1u << 1;            // HeapOptions::dump instead of its output
+inline constexpr unsigned kIsPage = 1u << 2;                // its output is the data of a page
+inline constexpr unsigned kGivesValues = 1u << 3;           // its rows can be `value` elements (graph_events.h)
+inline constexpr unsigned kGivesReachableValues = 1u << 4;  // the same, but only with --reachable
+// Of a JVM or core it needs no graph: for one object, or as long as its argument is an address.
+inline constexpr unsigned kOfOneObject = 1u << 5;
+inline constexpr unsigned kOfOneAddress = 1u << 6;
+inline constexpr unsigned kInSmallCore = 1u << 7;     // core --small keeps what it reads
+inline constexpr unsigned kInRedactedCore = 1u << 8;  // core --redact runs it, and keeps what it reads
+// A redacted core answers it from what the walk and the dump of the heap read, which run too, or from the mappings.
+inline constexpr unsigned kInRedactedHeap = 1u << 9;
+}  // namespace fact
+
 class ObjectGraph;
 
 struct View {
@@ -81,15 +97,18 @@ struct View {
   Result<ViewResult> (*run)(Inspection&, const ViewOptions&);  // null: only as events
   SnapshotParts (*parts)(const ViewOptions&);  // elements of trace.dtd (docs/trace_format.md); null: none
   std::initializer_list<ViewOption> options = {};
-  bool walks_heap = false;   // the whole heap, which takes long if it is large
-  bool writes_dump = false;  // HeapOptions::dump instead of its output
+  unsigned facts = 0;
   Result<ViewResult> (*of_graph)(const ObjectGraph&, const ViewOptions&) = nullptr;  // of a heap dump; null: none
-  bool is_page = false;                                                              // its output is the data of a page
 
   bool has(ViewOption option) const;
+  bool is(unsigned fact) const { return (facts & fact) != 0; }
 };
 // All views, in the order of the help.
 const std::vector<View>& views();
+// The names of those of which any of these facts is true.
+std::vector<std::string> views_that(unsigned facts);
+// Whether the answer is written as `value` elements if events are asked for.
+bool gives_values(const View& view, const ViewOptions& options);
 // Whether the view is answered from the graph of the whole heap, of a JVM or core too.
 bool uses_graph(const View& view, const ViewOptions& options);
 // Null if there is none of this name.

@@ -20,7 +20,7 @@ TEST(Views, EachHasANameOfItsOwnAndSomethingToShow) {
 
 TEST(Views, AWalkOverTheHeapCanBeBoundedAndShared) {
   for (const View& view : views()) {
-    if (!view.walks_heap) continue;
+    if (!view.is(fact::kWalksHeap)) continue;
     for (const ViewOption option : {ViewOption::kMaxStop, ViewOption::kNoStop, ViewOption::kThreads})
       EXPECT_TRUE(view.has(option)) << view.name;
   }

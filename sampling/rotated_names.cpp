@@ -1,4 +1,4 @@
-#include "cli/rotated_names.h"
+#include "sampling/rotated_names.h"
 
 #include <time.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-namespace jtrace::cli {
+namespace jtrace::sampling {
 namespace {
 
 constexpr std::size_t kTimeLength = 15;  // "20231114-221320"
@@ -56,4 +56,4 @@ std::vector<std::string> rotated_before(const std::string& output, const std::st
   return found;
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::sampling

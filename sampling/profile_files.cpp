@@ -1,22 +1,23 @@
-#include "cli/profile_files.h"
+#include "sampling/profile_files.h"
 
 #include <filesystem>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "cli/rotated_names.h"
+#include "sampling/rotated_names.h"
 
-namespace jtrace::cli {
+namespace jtrace::sampling {
 
 std::string ProfileFiles::ending() const {
   for (const char* ending : {".speedscope.json", ".pb.gz"})
-    if (plan_.output.ends_with(ending)) return ending;
-  return std::filesystem::path(plan_.output).extension().string();
+    if (path_.ends_with(ending)) return ending;
+  return std::filesystem::path(path_).extension().string();
 }
 
-Result<std::unique_ptr<ProfileFiles>> ProfileFiles::open(coreinspect::Inspection& inspection, ProfilePlan plan,
-                                                         Rotation rotation, sampling::ProfileHead head) {
-  std::unique_ptr<ProfileFiles> files(new ProfileFiles(inspection, std::move(plan), rotation, std::move(head)));
+Result<std::unique_ptr<ProfileFiles>> ProfileFiles::open(std::string output, OpenOutput open_output, Rotation rotation,
+                                                         ProfileHead head) {
+  std::unique_ptr<ProfileFiles> files(
+      new ProfileFiles(std::move(output), std::move(open_output), rotation, std::move(head)));
   JTRACE_RETURN_IF_ERROR(files->begin());
   return files;
 }
@@ -25,7 +26,7 @@ Result<std::unique_ptr<ProfileFiles>> ProfileFiles::open(coreinspect::Inspection
 std::string ProfileFiles::new_name() const {
   std::error_code failed;
   for (std::uint64_t time = head_.start;; time += kNanosPerSecond) {
-    std::string name = rotated_name(plan_.output, ending(), time);
+    std::string name = rotated_name(path_, ending(), time);
     if (!std::filesystem::exists(name, failed)) return name;
   }
 }
@@ -33,9 +34,7 @@ std::string ProfileFiles::new_name() const {
 Result<> ProfileFiles::begin() {
   began_ = monotonic_ns();
   head_.start = realtime_ns();
-  ProfilePlan plan = plan_;
-  if (rotation_.every != 0) plan.output = new_name();
-  JTRACE_ASSIGN_OR_RETURN(output_, open_profile_output(inspection_, plan));
+  JTRACE_ASSIGN_OR_RETURN(output_, open_output_(rotation_.every == 0 ? path_ : new_name()));
   return {};
 }
 
@@ -53,7 +52,7 @@ Result<> ProfileFiles::rotate(std::uint64_t lost) {
   if (rotation_.keep != 0) {
     // The name has the time at which the file begins; the age counts from its end.
     const std::uint64_t age = rotation_.keep + rotation_.every, now = realtime_ns();
-    for (const std::string& old : rotated_before(plan_.output, ending(), now > age ? now - age : 0)) {
+    for (const std::string& old : rotated_before(path_, ending(), now > age ? now - age : 0)) {
       std::error_code failed;
       if (!std::filesystem::remove(old, failed) && failed)
         log_warning("cannot remove " + old + ": " + failed.message());
@@ -64,4 +63,4 @@ Result<> ProfileFiles::rotate(std::uint64_t lost) {
 
 Result<> ProfileFiles::finish(std::uint64_t lost) { return end(lost); }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::sampling

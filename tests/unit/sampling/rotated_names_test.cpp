@@ -1,5 +1,5 @@
 // Files with their time in the name, and which of them are too old.
-#include "cli/rotated_names.h"
+#include "sampling/rotated_names.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "tests/testlib/scratch_dir.h"
 
-namespace jtrace::cli {
+namespace jtrace::sampling {
 namespace {
 
 constexpr std::uint64_t kTime = 1'700'000'000 * kNanosPerSecond;
@@ -31,4 +31,4 @@ TEST(RotatedNames, AreTooOldBeforeATimeAndOthersAreNobodys) {
 }
 
 }  // namespace
-}  // namespace jtrace::cli
+}  // namespace jtrace::sampling

@@ -1,15 +1,15 @@
-// The counters of a core: coreinspect finds the PerfMemory, perfdata reads its contents.
-#include "cli/hsperf_common.h"
+#include "coreinspect/tools/core_counters.h"
+
 #include "coreinspect/tools/core_redaction.h"
 #include "coreinspect/vm/vm.h"
 
-namespace jtrace::cli {
+namespace jtrace::coreinspect {
 
-Result<perfdata::CounterSource> open_core_counters(const std::string& path, const SourceArguments& arguments) {
-  JTRACE_ASSIGN_OR_RETURN(std::shared_ptr<target::Target> target, target::Target::open_core(path, arguments.core));
-  if (coreinspect::is_redacted(*target))
-    return fail(ErrorCategory::kRefused, path + ": the core is redacted: it has no counters");
-  JTRACE_ASSIGN_OR_RETURN(const auto vm, coreinspect::Vm::open(*target));
+Result<perfdata::CounterSource> open_core_counters(const std::string& path, const target::CoreFileOptions& files,
+                                                   const perfdata::SourceOptions& options) {
+  JTRACE_ASSIGN_OR_RETURN(std::shared_ptr<target::Target> target, target::Target::open_core(path, files));
+  if (is_redacted(*target)) return fail(ErrorCategory::kRefused, path + ": the core is redacted: it has no counters");
+  JTRACE_ASSIGN_OR_RETURN(const auto vm, Vm::open(*target));
   JTRACE_ASSIGN_OR_RETURN(const auto start, vm->read_static<target::Address>("PerfMemory", "_start"));
   if (start == 0)
     return fail(ErrorCategory::kRefused, path + ": its JVM kept no counters (-XX:-UsePerfData), or had none yet");
@@ -20,11 +20,11 @@ Result<perfdata::CounterSource> open_core_counters(const std::string& path, cons
                               .name = path,
                               .nspid = target->nspid(),
                               .libjvm_build_id = target->libjvm().build_id()};
-  auto source = perfdata::CounterSource::of_core(std::move(region), arguments.options());
+  auto source = perfdata::CounterSource::of_core(std::move(region), options);
   if (source || target->memory().read<std::uint8_t>(start)) return source;
   const Error error = source.error().with_context(
       "the core lacks the counters: they are in a shared mapping, which coredump_filter has left out (JDK 8)");
   return fail(error.with_help("hsperf snap --stale FILE reads the file itself if it still exists"));
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::coreinspect

@@ -10,14 +10,12 @@
 #include "coreinspect/tools/snapshot_events.h"
 #include "coreinspect/tools/views.h"
 
-namespace jtrace::cli {
+namespace jtrace::coreinspect {
 
-// Whether the answer has that form.
-bool is_made_of_values(const coreinspect::View& view, const coreinspect::ViewOptions& options);
-// The document of --format json as XML.
-Result<std::string> heap_values(const std::string& document, const coreinspect::View& view,
-                                const std::vector<std::string>& missing, coreinspect::SnapshotIdentity identity);
+// The document of --format json as XML, of a view that gives_values().
+Result<std::string> values_document(const std::string& document, const View& view,
+                                    const std::vector<std::string>& missing, SnapshotIdentity identity);
 // Of a heap dump, which knows neither its host nor its process.
-coreinspect::SnapshotIdentity identity_of_dump(const coreinspect::ObjectGraph& graph);
+SnapshotIdentity identity_of_dump(const ObjectGraph& graph);
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::coreinspect

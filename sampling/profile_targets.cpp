@@ -1,4 +1,4 @@
-#include "cli/profile_targets.h"
+#include "sampling/profile_targets.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,11 +6,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "cli/inspect_common.h"
-#include "cli/selector.h"
 #include "target/jvm_discovery.h"
 
-namespace jtrace::cli {
+namespace jtrace::sampling {
 namespace {
 
 // The processes of this machine, without opening them.
@@ -38,15 +36,15 @@ bool has_libjvm(pid_t pid) {
 
 }  // namespace
 
-Result<ProfileTargets> ProfileTargets::open(const std::vector<std::string>& selectors) {
-  ProfileTargets targets;
-  for (const std::string& selector : selectors) targets.all_ = targets.all_ || selects_all(selector);
-  if (!targets.all_) {
-    for (const std::string& word : selectors)
-      for (const std::string_view selector : split(word, ','))
-        JTRACE_RETURN_IF_ERROR(targets.open_named(std::string(selector)));
-    return targets;
-  }
+Result<ProfileTargets> ProfileTargets::open_named(OpenTarget open_target, const std::vector<std::string>& selectors) {
+  ProfileTargets targets(std::move(open_target), false);
+  for (const std::string& word : selectors)
+    for (const std::string_view selector : split(word, ',')) JTRACE_RETURN_IF_ERROR(targets.add(std::string(selector)));
+  return targets;
+}
+
+Result<ProfileTargets> ProfileTargets::open_all(OpenTarget open_target) {
+  ProfileTargets targets(std::move(open_target), true);
   Error last{.category = ErrorCategory::kNotFound, .text = "there is no JVM on this machine"};
   for (const target::Jvm& jvm : target::discover_jvms().jvms) {
     if (auto inspection = targets.open_pid(jvm.pid)) {
@@ -62,10 +60,8 @@ Result<ProfileTargets> ProfileTargets::open(const std::vector<std::string>& sele
   return targets;
 }
 
-Result<> ProfileTargets::open_named(const std::string& selector) {
-  InspectArguments arguments;
-  arguments.target = selector;
-  JTRACE_ASSIGN_OR_RETURN(Inspection inspection, open_inspection(arguments));
+Result<> ProfileTargets::add(const std::string& selector) {
+  JTRACE_ASSIGN_OR_RETURN(Inspection inspection, open_target_(selector));
   const target::Process* process = inspection->target().process();
   if (!process) return fail(ErrorCategory::kUsage, "a core does not run: it cannot be profiled", "jtrace stack CORE");
   for (const Inspection& other : opened_)
@@ -76,9 +72,7 @@ Result<> ProfileTargets::open_named(const std::string& selector) {
 }
 
 Result<ProfileTargets::Inspection> ProfileTargets::open_pid(pid_t pid) {
-  InspectArguments arguments;
-  arguments.target = std::to_string(pid);
-  JTRACE_ASSIGN_OR_RETURN(Inspection inspection, open_inspection(arguments));
+  JTRACE_ASSIGN_OR_RETURN(Inspection inspection, open_target_(std::to_string(pid)));
   JTRACE_RETURN_IF_ERROR(inspection->healthy());
   labels_.erase(pid);
   label_of(pid);
@@ -114,4 +108,4 @@ const std::string& ProfileTargets::label_of(pid_t pid) {
   return label;
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::sampling

@@ -2,6 +2,7 @@
 // start meanwhile. One thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,15 +11,20 @@
 #include "coreinspect/model/inspection.h"
 #include "sampling/process_looks.h"
 
-namespace jtrace::cli {
+namespace jtrace::sampling {
 
 class ProfileTargets {
  public:
   using Inspection = std::shared_ptr<coreinspect::Inspection>;
 
-  // Selectors of JVMs, or "all". Errors: of the JVM that cannot be opened; with "all" those are left out with a line on
-  // stderr, and it is an error if none can be.
-  static Result<ProfileTargets> open(const std::vector<std::string>& selectors);
+  // Opens the process or core that a selector names.
+  using OpenTarget = std::function<Result<Inspection>(const std::string& selector)>;
+
+  // Those that the selectors name; each may be several with commas between them. Errors: of the JVM that cannot be
+  // opened.
+  static Result<ProfileTargets> open_named(OpenTarget open_target, const std::vector<std::string>& selectors);
+  // All of the machine. Those that cannot be opened are left out with a line on stderr; it is an error if none can be.
+  static Result<ProfileTargets> open_all(OpenTarget open_target);
 
   const std::vector<Inspection>& opened() const { return opened_; }
   bool several() const { return all_ || opened_.size() > 1; }
@@ -30,13 +36,15 @@ class ProfileTargets {
   const std::string& label_of(pid_t pid);
 
  private:
-  Result<> open_named(const std::string& selector);
+  ProfileTargets(OpenTarget open_target, bool all) : open_target_(std::move(open_target)), all_(all) {}
+  Result<> add(const std::string& selector);
   Result<Inspection> open_pid(pid_t pid);
 
-  bool all_ = false;
+  OpenTarget open_target_;
+  bool all_;
   std::vector<Inspection> opened_;
-  sampling::ProcessLooks looks_;
+  ProcessLooks looks_;
   std::map<pid_t, std::string> labels_;
 };
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::sampling

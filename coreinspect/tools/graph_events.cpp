@@ -1,16 +1,15 @@
-#include "cli/heap_values.h"
+#include "coreinspect/tools/graph_events.h"
 
 #include <algorithm>
 #include <array>
 
 #include "base/uuid.h"
-#include "coreinspect/tools/graph_views.h"
 #include "trace/byte_sink.h"
 #include "trace/io/json_table.h"
 #include "trace/option_keys.h"
 #include "trace/xml_writer.h"
 
-namespace jtrace::cli {
+namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::array kPrimitives = std::to_array<std::pair<std::string_view, char>>({{"boolean", 'Z'},
@@ -41,8 +40,7 @@ std::string plain(const trace::io::JsonField& field) {
   return quoted;
 }
 
-Result<> emit(trace::TraceDocument& events, const coreinspect::View& view,
-              const std::vector<trace::io::JsonField>& row) {
+Result<> emit(trace::TraceDocument& events, const View& view, const std::vector<trace::io::JsonField>& row) {
   const auto has = [&](std::string_view key) {
     return std::any_of(row.begin(), row.end(), [&](const auto& field) { return field.key == key; });
   };
@@ -62,15 +60,8 @@ Result<> emit(trace::TraceDocument& events, const coreinspect::View& view,
 
 }  // namespace
 
-bool is_made_of_values(const coreinspect::View& view, const coreinspect::ViewOptions& options) {
-  using namespace coreinspect;
-  if (view.of_graph == graph_histogram) return options.heap.reachable;
-  return view.of_graph == graph_retained || view.of_graph == graph_dominators || view.of_graph == graph_leaks ||
-         view.of_graph == graph_waste;
-}
-
-Result<std::string> heap_values(const std::string& document, const coreinspect::View& view,
-                                const std::vector<std::string>& missing, coreinspect::SnapshotIdentity identity) {
+Result<std::string> values_document(const std::string& document, const View& view,
+                                    const std::vector<std::string>& missing, SnapshotIdentity identity) {
   JTRACE_ASSIGN_OR_RETURN(const auto rows, trace::io::rows_of_json(document));
   identity.agent_parameters = view.name;
   trace::MemorySink bytes;
@@ -88,10 +79,10 @@ Result<std::string> heap_values(const std::string& document, const coreinspect::
   return std::string(bytes.text());
 }
 
-coreinspect::SnapshotIdentity identity_of_dump(const coreinspect::ObjectGraph& graph) {
-  const coreinspect::HprofFile& file = graph.file();
+SnapshotIdentity identity_of_dump(const ObjectGraph& graph) {
+  const HprofFile& file = graph.file();
   const std::string source = "heap dump:" + std::to_string(file.millis()) + ":" + std::to_string(file.size());
-  coreinspect::SnapshotIdentity identity;
+  SnapshotIdentity identity;
   identity.node_id = name_based_uuid("node:" + source);
   identity.process_id = name_based_uuid("process:" + source);
   identity.agent_id = random_uuid();
@@ -101,4 +92,4 @@ coreinspect::SnapshotIdentity identity_of_dump(const coreinspect::ObjectGraph& g
   return identity;
 }
 
-}  // namespace jtrace::cli
+}  // namespace jtrace::coreinspect
