@@ -1,4 +1,5 @@
 // Shenandoah: regions of one size (shenandoahHeap.hpp, shenandoahHeapRegion.hpp).
+#include <algorithm>
 #include <array>
 
 #include "base/strings.h"
@@ -54,6 +55,7 @@ class ShenandoahReader {
     for (Address pointer : pointers)
       if (!add(pointer)) ++unreadable;
     if (unreadable > 0) layout_.missing.push_back(counted(unreadable, "region") + " could not be read");
+    note_evacuation();
     return {};
   }
 
@@ -82,6 +84,17 @@ class ShenandoahReader {
       expected = *end;
     }
     return true;
+  }
+
+  // Each worker copies into a buffer of its own, and nothing describes the buffer's unfilled end. Its contents are from
+  // before the last collection: an old object there may reach over the end, and hides what lies after it.
+  void note_evacuation() {
+    const auto evacuated = std::count_if(layout_.regions.begin(), layout_.regions.end(), [](const HeapRegion& region) {
+      return region.collection_set && region.used() > 0;
+    });
+    if (evacuated > 0)
+      layout_.missing.push_back("regions that are being evacuated: " + std::to_string(evacuated) +
+                                "; a few of the objects just copied may be missing");
   }
 
   Result<> add(Address at) {

@@ -19,6 +19,7 @@ using nlohmann::json;
 
 constexpr int kThreads = 60;
 constexpr std::uint64_t kKept = 20'000;
+constexpr std::uint64_t kHidden = 100;  // by old objects at the ends of buffers
 
 class MovedObjects : public ::testing::TestWithParam<JdkAndCollector> {
  protected:
@@ -130,9 +131,10 @@ TEST_P(MovedObjects, AreCountedOnce) {
     if (document["heap"]["mode"] != "stopped") continue;  // counted while it ran, and reported so
     const std::uint64_t counted = histogram_of_json(document)["Moved$Kept"].instances;
     // Shenandoah's workers have buffers for copies; nothing describes their unfilled ends, whose contents are reported
-    // as unparsable.
+    // as unparsable, or are old objects that reach over the next copies. The answer says that it may lack some.
     const auto unparsable = document["heap"]["unparsableBytes"].get<std::uint64_t>();
-    EXPECT_GE(counted + unparsable / 16, kKept) << document["heap"];
+    const bool evacuates = document["missing"].dump().find("being evacuated") != std::string::npos;
+    EXPECT_GE(counted + unparsable / 16 + (evacuates ? kHidden : 0), kKept) << document["heap"];
     // A thread that is moving an object may have written the copy and not yet published it. And memory that a thread
     // has just been given (520 bytes) and has not yet written may still show objects from before the last collection.
     if (copies_stay || is_compacting(document)) continue;
