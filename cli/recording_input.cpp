@@ -1,24 +1,13 @@
 #include "cli/recording_input.h"
 
 #include "base/log.h"
-#include "base/size_text.h"
 #include "cli/trace_input.h"
-#include "trace/io/byte_source.h"
+#include "trace/io/profile_file.h"
 
 namespace jtrace::cli {
 namespace {
 
 namespace io = trace::io;
-
-constexpr std::size_t kFirstBytes = 4096;
-
-Result<std::string> first_bytes(const std::string& path) {
-  JTRACE_ASSIGN_OR_RETURN(const auto source, io::open_byte_source(path));
-  std::string text(kFirstBytes, '\0');
-  JTRACE_ASSIGN_OR_RETURN(const std::size_t size, io::read_fully(*source, text.data(), text.size()));
-  text.resize(size);
-  return text;
-}
 
 bool is_json_view(const std::string& first) {
   const std::size_t start = first.find_first_not_of(" \t\r\n");
@@ -41,38 +30,14 @@ Result<io::Recording> read_trace(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> read_unpacked(const std::string& path) {
-  JTRACE_ASSIGN_OR_RETURN(const auto source, io::open_byte_source(path));
-  std::string text;
-  constexpr std::size_t kPiece = 1u << 20;
-  for (;;) {
-    const std::size_t at = text.size();
-    if (at > kMostProfile) return fail(ErrorCategory::kMalformed, path + " is longer than " + size_text(kMostProfile));
-    text.resize(at + kPiece);
-    JTRACE_ASSIGN_OR_RETURN(const std::size_t size, io::read_fully(*source, text.data() + at, kPiece));
-    text.resize(at + size);
-    if (size < kPiece) return text;
-  }
-}
-
-Result<std::optional<io::StackProfile>> read_profile(const std::string& path) {
-  JTRACE_ASSIGN_OR_RETURN(const std::string first, first_bytes(path));
-  const io::ProfileFormat format = io::profile_format(first);
-  if (format == io::ProfileFormat::kNone) return std::optional<io::StackProfile>();
-  JTRACE_ASSIGN_OR_RETURN(const std::string text, read_unpacked(path));
-  auto profile = format == io::ProfileFormat::kCollapsed ? io::read_collapsed(text) : io::read_speedscope(text);
-  if (!profile) return fail(profile.error().with_context("profile " + path));
-  return std::optional<io::StackProfile>(std::move(*profile));
-}
-
 Result<std::optional<io::StackProfile>> read_only_profile(const std::vector<std::string>& inputs) {
   if (inputs.size() != 1 || inputs.front() == "-") return std::optional<io::StackProfile>();
-  return read_profile(inputs.front());
+  return io::read_profile(inputs.front());
 }
 
 Result<std::optional<io::StackProfile>> read_profile_document(const std::vector<std::string>& inputs) {
   if (inputs.size() != 1 || inputs.front() == "-") return std::optional<io::StackProfile>();
-  JTRACE_ASSIGN_OR_RETURN(const std::string first, first_bytes(inputs.front()));
+  JTRACE_ASSIGN_OR_RETURN(const std::string first, io::first_bytes(inputs.front()));
   if (first.find("value=\"snapshot\"") == std::string::npos) return std::optional<io::StackProfile>();
   JTRACE_ASSIGN_OR_RETURN(io::Recording recording, read_trace(inputs.front()));
   if (recording.kind != "profile") return std::optional<io::StackProfile>();
@@ -81,11 +46,11 @@ Result<std::optional<io::StackProfile>> read_profile_document(const std::vector<
 
 Result<io::Recording> read_recording(const std::string& path) {
   if (path == "-") return read_trace(path);
-  JTRACE_ASSIGN_OR_RETURN(auto profile, read_profile(path));
+  JTRACE_ASSIGN_OR_RETURN(auto profile, io::read_profile(path));
   if (profile) return io::recording_of(std::move(*profile), path);
-  JTRACE_ASSIGN_OR_RETURN(const std::string first, first_bytes(path));
+  JTRACE_ASSIGN_OR_RETURN(const std::string first, io::first_bytes(path));
   if (!is_json_view(first)) return read_trace(path);
-  JTRACE_ASSIGN_OR_RETURN(const std::string text, read_unpacked(path));
+  JTRACE_ASSIGN_OR_RETURN(const std::string text, io::read_unpacked(path));
   const auto json = JsonValue::parse(text);
   if (!json) return fail(json.error().with_context(path));
   auto made = io::recording_of(*json, path);

@@ -12,12 +12,6 @@
 
 namespace jtrace::cli {
 
-// The file, unpacked, as long as it is not longer than kMostProfile bytes. "-": standard input.
-inline constexpr std::size_t kMostProfile = 1u << 30;
-Result<std::string> read_unpacked(const std::string& path);
-
-// A profile, or nothing if the file is none. Not for "-".
-Result<std::optional<trace::io::StackProfile>> read_profile(const std::string& path);
 // The profile that is the only input; nothing if there are several, or it is not a profile, or "-".
 Result<std::optional<trace::io::StackProfile>> read_only_profile(const std::vector<std::string>& inputs);
 // The samples of the only input if it is the document of jtrace profile -o x.xml, whose calls have no time; else

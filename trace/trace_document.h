@@ -2,8 +2,9 @@
 // (traceStart to traceEnd) with their options, clock and losses, and the end (agentDestroy). The events themselves are
 // written through events(), which gives them their place in the trace.
 //
-// A document has one producer, and one or more traces in sequence. Times are wall times, ns since the epoch. One
-// thread. Errors: those of the sink.
+// A document has one producer, and one or more traces in sequence; of traces that are open at the same time (hsperf's
+// samples and its pauses) each has one of these, all but the first with continue_producer(). Times are wall times, ns
+// since the epoch. One thread. Errors: those of the sink.
 #pragma once
 
 #include <cstdint>
