@@ -13,6 +13,10 @@ std::string_view without_three_samples(const Facts& facts) {
   if (!facts.live) return not_in_core(facts);
   return facts.looks.size() < 3 ? "the threads were not read three times" : "";
 }
+std::string_view without_long_looks(const Facts& facts) {
+  if (const auto missing = without_three_samples(facts); !missing.empty()) return missing;
+  return looks_span(facts, kHeldLong) ? "" : "the intervals are too short, --interval 1 is long enough";
+}
 bool has_state(const SafepointFact& safepoint) { return safepoint.state != SafepointFact::State::kUnknown; }
 std::string_view without_safepoints(const Facts& facts) {
   std::size_t known = 0;
@@ -75,6 +79,10 @@ std::string_view without_operations(const Facts& facts) {
 
 }  // namespace
 
+bool looks_span(const Facts& facts, std::uint64_t ns) {
+  return !facts.looks.empty() && facts.looks.back().ns - facts.looks.front().ns >= ns;
+}
+
 std::string_view to_string(Confidence confidence) {
   switch (confidence) {
     case Confidence::kCertain: return "certain";
@@ -107,11 +115,11 @@ const std::vector<Rule>& rules() {
       {"code-cache", "a full code cache", without_limits, find_full_code},
       {"kernel-wait", "threads that wait in the kernel", without_process, find_kernel_waits},
       {"pinned", "carriers that are kept by virtual threads", without_three_samples, find_pinned_carriers},
-      {"finalizer", "a finalizer that does not end", without_three_samples, find_stuck_finalizer},
+      {"finalizer", "a finalizer that does not end", without_long_looks, find_stuck_finalizer, true},
       {"vm-lock", "locks below Java that are not given back", without_two_mutexes, find_kept_mutexes},
       {"contention", "locks that many wait for", without_threads, find_contention},
-      {"lock-wait", "read-write and stamped locks that are not given back", without_three_samples,
-       find_waits_without_owner},
+      {"lock-wait", "read-write and stamped locks that are not given back", without_long_looks,
+       find_waits_without_owner, true},
       {"spinning", "threads that spin", without_three_samples, find_spinning},
       {"throttled", "a control group that takes the processors away", without_groups, find_throttled},
       {"gc-time", "much time in collections", without_counters, find_much_collecting},

@@ -2,9 +2,9 @@
 //
 // Facts come from several samples; a rule reports what was true in all of them. A core is a single sample. Threads:
 // any.
-// Threads: any.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -19,10 +19,13 @@ struct Rule {
   // Why the rule cannot be applied to these facts; "" if it can.
   std::string_view (*unasked)(const Facts&);
   void (*ask)(const Facts&, std::vector<Finding>&);
-  bool not_all_tell = false;  // there are JVMs that do not tell it: of them the verdict is whole without it
+  // There are JVMs that do not tell it, or it needs longer intervals: the verdict is whole without it.
+  bool not_all_tell = false;
 };
 // Why a rule is not applied to a core that needs a JVM that runs.
 inline constexpr std::string_view kNotInCore = "a core does not run";
+// What is held this long is not about to be given back: a reader of a lock, a finalizer are done in milliseconds.
+inline constexpr std::uint64_t kHeldLong = 1'500'000'000;  // ns, from the first look to the last
 // In the order of their importance.
 const std::vector<Rule>& rules();
 
@@ -72,5 +75,7 @@ void find_long_compilations(const Facts& facts, std::vector<Finding>& found);
 // Whether the process is stopped or frozen in every sample: then its threads are stopped for that reason, and not by a
 // fault.
 bool stands_still(const Facts& facts);
+// Whether so many ns lie between the first and the last look at the threads; false if there is no look.
+bool looks_span(const Facts& facts, std::uint64_t ns);
 
 }  // namespace jtrace::diagnose

@@ -75,8 +75,7 @@ void find_spinning(const Facts& facts, std::vector<Finding>& found) {
 }
 
 void find_stuck_finalizer(const Facts& facts, std::vector<Finding>& found) {
-  constexpr std::uint64_t kLong = 1'500'000'000;  // ns
-  if (facts.looks.size() < 3 || stands_still(facts) || facts.looks.back().ns - facts.looks.front().ns < kLong) return;
+  if (facts.looks.size() < 3 || stands_still(facts) || !looks_span(facts, kHeldLong)) return;
   for (const ThreadFact& each : facts.looks.back().threads) {
     const auto runs = std::find_if(each.frames.begin(), each.frames.end(), [](const FrameFact& frame) {
       return frame.method == "java.lang.ref.Finalizer.runFinalizer";

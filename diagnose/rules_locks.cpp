@@ -128,9 +128,8 @@ void find_contention(const Facts& facts, std::vector<Finding>& found) {
 // Of these java.util.concurrent does not say who has them for reading (or, of a StampedLock, at all), so that no circle
 // through them is found.
 void find_waits_without_owner(const Facts& facts, std::vector<Finding>& found) {
-  constexpr std::uint64_t kLong = 1'500'000'000;  // ns; a reader is done in milliseconds
-  constexpr std::uint64_t kLittle = 2'000'000;    // ns: each stop for a stack makes a thread run for a moment
-  if (facts.looks.size() < 2 || stands_still(facts) || facts.looks.back().ns - facts.looks.front().ns < kLong) return;
+  constexpr std::uint64_t kLittle = 2'000'000;  // ns: each stop for a stack makes a thread run for a moment
+  if (facts.looks.size() < 2 || stands_still(facts) || !looks_span(facts, kHeldLong)) return;
   const auto waits = [](const ThreadFact* each) {
     return each != nullptr && each->wait && each->wait->kind == "park" && each->wait->owner == 0 &&
            (each->wait->class_name.starts_with("java.util.concurrent.locks.ReentrantReadWriteLock$") ||

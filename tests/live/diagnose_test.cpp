@@ -110,10 +110,11 @@ TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
     std::vector<std::string> rules = found.rules();
     std::erase(rules, "processors");  // true where other programs keep the machine busy
     EXPECT_THAT(rules, IsEmpty()) << found.done.out;
-    const auto& skipped = found.document["diagnosis"]["skipped"];
-    if (GetParam().version > 8 || skipped.empty()) EXPECT_THAT(skipped, IsEmpty()) << found.done.out;
-    else EXPECT_THAT(skipped.dump(), HasSubstr("no symbols for the GC locker")) << found.done.out;
-    EXPECT_LE(skipped.size(), 1u);
+    for (const auto& skipped : found.document["diagnosis"]["skipped"])
+      EXPECT_THAT(skipped.dump(), AnyOf(HasSubstr("too short"), HasSubstr("no symbols for the GC locker")));
+    // A finalizer and locks without an owner need more than 0.6 s; the symbols of the GC locker are missing on 8 alone.
+    const std::size_t short_ones = std::string_view(interval) == "1" ? 0 : 2;
+    EXPECT_LE(found.document["diagnosis"]["skipped"].size(), short_ones + (GetParam().version > 8 ? 0 : 1));
   }
 }
 

@@ -294,6 +294,10 @@ TEST(FinalizerRule, NeedsOneFinalizeForLong) {
   Facts brief = finalizing(runs);
   brief.looks[2].ns = brief.looks[0].ns + kSecond;
   EXPECT_THAT(found_by(find_stuck_finalizer, brief), IsEmpty());
+  const auto rule =
+      std::find_if(rules().begin(), rules().end(), [](const Rule& each) { return each.name == "finalizer"; });
+  EXPECT_THAT(std::string(rule->unasked(brief)), HasSubstr("too short")) << "silence would read as health";
+  EXPECT_EQ(rule->unasked(finalizing(runs)), "");
   Facts other = finalizing(runs);
   for (auto& look : other.looks) look.threads[0].name = "main";
   EXPECT_THAT(found_by(find_stuck_finalizer, other), IsEmpty());

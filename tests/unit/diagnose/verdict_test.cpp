@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "diagnose/rules.h"
+
 namespace jtrace::diagnose {
 namespace {
 
@@ -17,6 +19,7 @@ Collected all_collected() {
   Collected collected;
   collected.facts.target = "4711";
   collected.facts.looks.resize(3);
+  collected.facts.looks.back().ns = kHeldLong;
   collected.facts.safepoints.resize(2, {.state = SafepointFact::State::kNone, .locker_wanted = false});
   collected.facts.process.resize(2, {.state = 'S'});
   collected.facts.counters.resize(2);
