@@ -30,9 +30,9 @@ struct Collections {
   std::atomic<bool> start_written{false};        // of the outermost pair: not if the trace was paused then
   std::atomic<std::uint32_t> figures_wanted{0};  // last collection whose figures are to be read
   // The counters that are read at both ends of a pause. Null: those of Start; later those of Counters.
-  std::atomic<const JvmCounters*> counters{nullptr};
+  std::atomic<const record::CountersFields*> counters{nullptr};
   // Of the open one, for the thread that ends it too: pauses do not overlap.
-  std::atomic<const JvmCounters*> noted_by{nullptr};  // what the next two were read from
+  std::atomic<const record::CountersFields*> noted_by{nullptr};  // what the next two were read from
   std::array<std::atomic<std::uint64_t>, kMaxCollectors> invocations{};
   std::atomic<std::uint64_t> used_before{0};
 };
@@ -65,7 +65,7 @@ class AgentSession : public Recorder {
   std::uint64_t pool_size = 0;
   bool started_with_vm = false;
   Collections collections;
-  JvmCounters late_counters;  // of Counters; written once, before `collections` refers to it
+  record::CountersFields late_counters;  // of Counters; written once, before `collections` refers to it
 
   // Whether a pool stays mapped because a callback did not end.
   static std::atomic<bool>& has_leaked();

@@ -9,42 +9,42 @@
 namespace jtrace::agent {
 namespace {
 
-std::uint64_t read_counter(const std::uint64_t* counter) {
-  return *static_cast<const volatile std::uint64_t*>(counter);
-}
+using record::CountersFields;
+
+std::uint64_t read_counter(std::uint64_t address) { return *reinterpret_cast<const volatile std::uint64_t*>(address); }
+const char* text_at(std::uint64_t address) { return reinterpret_cast<const char*>(address); }
 
 // The sums of the counters that jtrace named. False if it named none.
-bool read_heap_counters(const JvmCounters& counters, std::uint64_t& used, std::uint64_t& total) {
+bool read_heap_counters(const CountersFields& counters, std::uint64_t& used, std::uint64_t& total) {
   if (counters.used.empty()) return false;
   used = 0;
   total = 0;
-  for (const std::uint64_t* counter : counters.used) used += read_counter(counter);
-  for (const std::uint64_t* counter : counters.committed) total += read_counter(counter);
+  for (const std::uint64_t counter : counters.used) used += read_counter(counter);
+  for (const std::uint64_t counter : counters.committed) total += read_counter(counter);
   return true;
 }
 
-const JvmCounters& counters_of(const AgentSession& session) {
-  const JvmCounters* late = session.collections.counters.load(std::memory_order_acquire);
+const CountersFields& counters_of(const AgentSession& session) {
+  const CountersFields* late = session.collections.counters.load(std::memory_order_acquire);
   return late != nullptr ? *late : session.config.counters;
 }
 
-bool knows_used_before(const CauseCounters& causes) { return causes.used_before || !causes.spaces.empty(); }
+bool knows_used_before(const CountersFields& counters) { return counters.used_before != 0 || !counters.spaces.empty(); }
 
-std::uint64_t used_in(const std::vector<CauseCounters::Space>& spaces) {
+std::uint64_t used_in(const record::frame_types::Spaces& spaces) {
   std::uint64_t used = 0;
-  for (const CauseCounters::Space& space : spaces)
-    used += read_counter(space.top) - (space.bottom != nullptr ? read_counter(space.bottom) : 0);
+  for (const record::SpaceItem& space : spaces)
+    used += read_counter(space.top) - (space.bottom != 0 ? read_counter(space.bottom) : 0);
   return used;
 }
 
 // What the end of the pause is compared with.
-void note_start(Collections& collections, const JvmCounters& counters) {
-  const CauseCounters& causes = counters.causes;
+void note_start(Collections& collections, const CountersFields& counters) {
   collections.noted_by.store(&counters, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < causes.collectors.size(); ++i)
-    collections.invocations[i].store(read_counter(causes.collectors[i].invocations), std::memory_order_relaxed);
-  std::uint64_t used = used_in(causes.spaces), total = 0;
-  if (!causes.used_before || read_heap_counters(counters, used, total))
+  for (std::size_t i = 0; i < counters.collectors.size(); ++i)
+    collections.invocations[i].store(read_counter(counters.collectors[i].invocations), std::memory_order_relaxed);
+  std::uint64_t used = used_in(counters.spaces), total = 0;
+  if (counters.used_before == 0 || read_heap_counters(counters, used, total))
     collections.used_before.store(used, std::memory_order_relaxed);
 }
 
@@ -52,56 +52,56 @@ bool is_no_cause(const char* text) { return std::strncmp(text, "No GC", record::
 
 // The collectors that counted this pause: within the events, or around them (phases of G1's concurrent cycle), where
 // its end is not noted yet.
-std::uint32_t kinds_of_pause(const Collections& collections, const CauseCounters& causes) {
-  const auto& collectors = causes.collectors;
+std::uint32_t kinds_of_pause(const Collections& collections, const CountersFields& counters) {
+  const auto& collectors = counters.collectors;
   std::uint32_t kinds = 0;
   for (std::size_t i = 0; i < collectors.size(); ++i) {
     const std::uint64_t before = collections.invocations[i].load(std::memory_order_relaxed);
     const bool goes_on = read_counter(collectors[i].last_entry) > read_counter(collectors[i].last_exit);
-    if (goes_on || read_counter(collectors[i].invocations) != before) kinds |= collectors[i].kind;
+    if (goes_on || read_counter(collectors[i].invocations) != before)
+      kinds |= bit_of(record::CollectionKind{collectors[i].kind});
   }
   return kinds;
 }
 
 // G1 of JDK 8 counts no remark. It also stops, and collects nothing, to begin a concurrent cycle for a full Metaspace:
 // if the last cause was that, the pause may be either, and its kind is not known.
-void settle_uncounted(const CauseCounters& causes, record::GcCauseRecord& made) {
-  if (made.kinds != 0 || causes.uncounted == 0) return;
-  if (causes.last_cause != nullptr && std::strncmp(causes.last_cause, "Metadata GC", 11) != 0)
-    made.kinds = causes.uncounted;
+void settle_uncounted(const CountersFields& counters, record::GcCauseRecord& made) {
+  if (made.kinds != 0 || counters.uncounted == 0) return;
+  if (counters.last_cause != 0 && std::strncmp(text_at(counters.last_cause), "Metadata GC", 11) != 0)
+    made.kinds = counters.uncounted;
   else made.header.flags = static_cast<std::uint16_t>(made.header.flags & ~record::kHasKinds);
 }
 
 // The JVM sets the cause around the event (G1, ZGC, Shenandoah) or within it (the others: there it is in lastCause by
 // now). Both texts are the JVM's own memory of kCauseRoom bytes, which only the thread that collects writes.
-void read_cause(const CauseCounters& causes, record::GcCauseRecord& made) {
-  if (causes.cause == nullptr || causes.last_cause == nullptr) return;
-  const bool is_over = is_no_cause(causes.cause);
+void read_cause(const CountersFields& counters, record::GcCauseRecord& made) {
+  if (counters.cause == 0 || counters.last_cause == 0) return;
+  const bool is_over = is_no_cause(text_at(counters.cause));
   // A phase of G1's concurrent cycle has no cause of its own; lastCause is that of the collection before it, as it may
   // be where nothing was counted.
   constexpr std::uint32_t kWhole = bit_of(record::CollectionKind::kYoung) | bit_of(record::CollectionKind::kFull);
   const bool takes_last = is_over && (made.kinds & kWhole) != 0;
   if (is_over && made.kinds == 0) return;
-  std::memcpy(made.cause, takes_last ? causes.last_cause : causes.cause, record::kCauseRoom);
+  std::memcpy(made.cause, text_at(takes_last ? counters.last_cause : counters.cause), record::kCauseRoom);
   made.cause[record::kCauseRoom - 1] = 0;
   made.header.flags |= record::kHasCause;
-  if (!is_over && !is_no_cause(causes.last_cause)) made.header.flags |= record::kWithinAnother;
+  if (!is_over && !is_no_cause(text_at(counters.last_cause))) made.header.flags |= record::kWithinAnother;
 }
 
-void write_cause(CallbackGuard& guard, const JvmCounters& counters, std::uint64_t thread, std::uint32_t number) {
+void write_cause(CallbackGuard& guard, const CountersFields& counters, std::uint64_t thread, std::uint32_t number) {
   const Collections& collections = session_of(guard).collections;
-  const CauseCounters& causes = counters.causes;
-  if (causes.cause == nullptr && causes.collectors.empty()) return;
+  if (counters.cause == 0 && counters.collectors.empty()) return;
   if (collections.noted_by.load(std::memory_order_relaxed) != &counters) return;  // they came within the pause
   record::GcCauseRecord made{};
   made.thread = thread;
   made.header.number = number;
-  made.kinds = kinds_of_pause(collections, causes);
-  if (!causes.collectors.empty()) made.header.flags |= record::kHasKinds;
-  settle_uncounted(causes, made);
-  read_cause(causes, made);
+  made.kinds = kinds_of_pause(collections, counters);
+  if (!counters.collectors.empty()) made.header.flags |= record::kHasKinds;
+  settle_uncounted(counters, made);
+  read_cause(counters, made);
   made.used_before = collections.used_before.load(std::memory_order_relaxed);
-  if (knows_used_before(causes)) made.header.flags |= record::kHasUsedBefore;
+  if (knows_used_before(counters)) made.header.flags |= record::kHasUsedBefore;
   guard.write(made, record::RecordKind::kGcCause, false);
 }
 
@@ -132,7 +132,7 @@ void JNICALL garbage_collection_finish(jvmtiEnv*) {
   record::GcFinishRecord made{};
   made.thread = session.threads.defined_vm(guard.producer());
   made.header.number = number;
-  const JvmCounters& counters = counters_of(session);
+  const CountersFields& counters = counters_of(session);
   write_cause(guard, counters, made.thread, number);
   const bool has_figures = read_heap_counters(counters, made.used, made.total);
   made.header.flags = has_figures ? record::kHasFigures : record::kFiguresFollow;

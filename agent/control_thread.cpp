@@ -138,7 +138,7 @@ class ControlThread {
       case record::FrameType::kCounters: take_counters(frame.payload); return true;
       case record::FrameType::kFilters: {
         FilterBlock filters;
-        if (!filters.decode(static_cast<std::vector<std::byte>&&>(frame.payload)))
+        if (!decode_filters(static_cast<std::vector<std::byte>&&>(frame.payload), filters))
           return send_answer({}, record::AnswerStatus::kMalformed);
         session_.registry->set_filters(static_cast<FilterBlock&&>(filters));
         if (session_.methods != nullptr) session_.methods->refilter(jni_);
@@ -160,15 +160,13 @@ class ControlThread {
     constexpr std::size_t kCountsPerFrame = 32'768;
     if (session_.methods == nullptr || session_.vm_dead) return send_answer({}, record::AnswerStatus::kNothingCounted);
     const std::vector<std::uint32_t> counted = session_.methods->counted_methods();
-    std::vector<std::uint64_t> pairs;
+    record::CountsFields frame;
     for (std::size_t i = 0; i < counted.size(); ++i) {
-      pairs.push_back(counted[i]);
-      pairs.push_back(session_.methods->area().counts().sum(counted[i]));
-      const bool is_whole = pairs.size() == 2 * kCountsPerFrame || i + 1 == counted.size();
+      frame.counts.push_back({counted[i], session_.methods->area().counts().sum(counted[i])});
+      const bool is_whole = frame.counts.size() == kCountsPerFrame || i + 1 == counted.size();
       if (!is_whole) continue;
-      if (!send_frame(session_.control.get(), record::FrameType::kCounts, pairs.data(), pairs.size() * sizeof pairs[0]))
-        return false;
-      pairs.clear();
+      if (!send_frame(session_.control.get(), frame)) return false;
+      frame.counts.clear();
     }
     char text[320];
     const int length = session_.methods->coverage(jni_, counted.size(), text, sizeof text);

@@ -55,14 +55,16 @@ bool send_hello(JavaVM* vm, int socket, bool live, std::string_view options) {
 const char* read_start(Frame& frame, Config& config, Reason& error) {
   if (frame.type == record::FrameType::kRefused) {
     ByteReader reader(frame.payload);
-    error.set(reader.read_text(reader.read<std::uint32_t>()));
+    record::RefusedFields refused;
+    read_fields(reader, refused);
+    error.set(refused.text);
     return error.text;
   }
   if (frame.type != record::FrameType::kStart || frame.payload.size() < sizeof(std::uint32_t))
     return "jtrace's answer is not Start";
   ByteReader reader(frame.payload);
   if (reader.read<std::uint32_t>() != record::kControlVersion) return "this agent and jtrace are of different versions";
-  if (!decode_config(std::span(frame.payload).subspan(sizeof(std::uint32_t)), config)) return "Start is malformed";
+  if (!decode_config(static_cast<std::vector<std::byte>&&>(frame.payload), config)) return "Start is malformed";
   if (!frame.descriptor) return "no pool came with Start";
   return nullptr;
 }

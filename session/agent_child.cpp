@@ -128,10 +128,10 @@ class AgentChild {
     if (static_cast<trace::record::StartStatus>(started.status) != trace::record::StartStatus::kTraces)
       return fail(ErrorCategory::kAgent, started.text);
     options.events &= started.events;
-    const JvmCounters counters = find_jvm_counters(process);  // they exist now
-    identity.vm_begin_time = counters.vm_begin_time;
+    const FoundCounters found = find_jvm_counters(process);  // they exist now
+    identity.vm_begin_time = found.vm_begin_time;
     // They may be done without: a JVM that has ended meanwhile has a trace all the same, which the runner drains.
-    (void)channel_.send(FrameType::kCounters, encode_counters(counters.heap));
+    (void)channel_.send(found.counters);
     const auto drain = make_drain(reader, *output, {identity, options, anchor, start_time, options.output});
     std::vector<ControlSource*> controls;
     if (ctl) controls.push_back(&*ctl);

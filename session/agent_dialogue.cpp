@@ -50,7 +50,7 @@ std::optional<AgentAnswer> AgentDialogue::next() {
 }
 
 std::optional<AgentAnswer> AgentDialogue::take(const Frame& frame) {
-  if (frame.type == FrameType::kCounts) counts_.add(frame.payload);
+  if (frame.type == FrameType::kCounts) counts_.add_frame(frame.payload);
   if (frame.type == FrameType::kDetached) has_left_ = true;
   if (!is_answer(frame) || asked_.empty()) return std::nullopt;
   AgentAnswer answer{
@@ -83,7 +83,7 @@ Result<MethodCounts> AgentDialogue::count_now() {
   while (monotonic_ns() < limit) {
     while (auto frame = channel_.next()) {
       if (ahead == 0 && frame->type == FrameType::kCounts) {
-        counts.add(frame->payload);
+        counts.add_frame(frame->payload);
       } else if (ahead == 0 && is_answer(*frame)) {
         asked_.pop_back();
         JTRACE_ASSIGN_OR_RETURN(const Answer answer, decode_answer(frame->payload));

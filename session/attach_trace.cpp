@@ -63,9 +63,9 @@ Result<TraceSummary> trace_process(const target::Process& process, const TraceOp
   JTRACE_ASSIGN_OR_RETURN(const std::unique_ptr<TraceOutput> output, TraceOutput::open(options.output, options));
   output->set_watcher(attach.watcher);
 
-  const JvmCounters counters = find_jvm_counters(process);
+  const FoundCounters found = find_jvm_counters(process);
   TraceIdentity identity = identify(process, jvm, options);
-  identity.vm_begin_time = counters.vm_begin_time;
+  identity.vm_begin_time = found.vm_begin_time;
   const ClockAnchor anchor = ClockAnchor::now();
   if (options.ring_memory == TraceOptions().ring_memory)
     options.ring_memory = PoolFile::size_with_room(options.ring_memory);
@@ -76,7 +76,7 @@ Result<TraceSummary> trace_process(const target::Process& process, const TraceOp
   JTRACE_ASSIGN_OR_RETURN(auto reader, trace::record::PoolReader::open(pool.memory()));
 
   const std::chrono::milliseconds timeout(options.timeout / 1'000'000);
-  const std::string start = encode_start(options, counters.heap);
+  const std::string start = encode_start(options, found.counters);
   JTRACE_ASSIGN_OR_RETURN(GreetedAgent agent, load_agent(process, {timeout, attach.signal_fd, attach.agent_path}));
   const attach::Waiter waiter(process, attach::Clock::now() + timeout, attach.signal_fd);
   const std::uint64_t start_time = monotonic_ns();

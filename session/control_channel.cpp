@@ -94,42 +94,47 @@ tl::unexpected<Error> malformed(std::string_view what) {
   return fail(ErrorCategory::kMalformed, "the agent's " + std::string(what) + " is malformed");
 }
 
+// The field as it is kept.
+template <class Kept>
+void keep(Kept& kept, const Kept& read) {
+  kept = read;
+}
+void keep(std::string& kept, std::string_view read) { kept = read; }
+
 // One function for each frame, with all its fields.
-#define FRAME(Name, text)                                 \
-  [[maybe_unused]] Name read_##Name(ByteReader& reader) { \
-    Name made;
-#define FIELD(type, member, text) made.member = read_##type(reader);
-#define FRAME_END(Name) \
-  return made;          \
-  }
+#define ITEM(Name, text) [[maybe_unused]] void keep_##Name##Item(received::Name& made, const Name##Item& read) {
+#define FRAME(Name, text) [[maybe_unused]] void keep_fields(received::Name& made, const Name##Fields& read) {
+#define FIELD(type, member, text) keep(made.member, read.member);
+#define ITEM_END(Name) }
+#define FRAME_END(Name) }
 #include "trace/record/frames.def"
+
+template <class Fields, class Kept>
+Result<Kept> decode(std::string_view payload, std::string_view what) {
+  ByteReader reader = reader_of(payload);
+  Fields fields;
+  read_fields(reader, fields);
+  if (reader.failed()) return malformed(what);
+  Kept made;
+  keep_fields(made, fields);
+  return made;
+}
 
 }  // namespace
 
 Result<Hello> decode_hello(std::string_view payload) {
   ByteReader reader = reader_of(payload);
-  const std::uint32_t version = read_U32(reader);
+  const auto version = reader.read<std::uint32_t>();
   if (reader.failed()) return malformed("greeting");
   if (version != kControlVersion) return Hello{.version = version};
-  reader = reader_of(payload);
-  Hello hello = read_Hello(reader);
-  if (reader.failed()) return malformed("greeting");
-  return hello;
+  return decode<HelloFields, Hello>(payload, "greeting");
 }
 
 Result<Started> decode_started(std::string_view payload) {
-  ByteReader reader = reader_of(payload);
-  Started started = read_Started(reader);
-  if (reader.failed()) return malformed("answer to Start");
-  return started;
+  return decode<StartedFields, Started>(payload, "answer to Start");
 }
 
-Result<Answer> decode_answer(std::string_view payload) {
-  ByteReader reader = reader_of(payload);
-  Answer answer = read_Answer(reader);
-  if (reader.failed()) return malformed("answer");
-  return answer;
-}
+Result<Answer> decode_answer(std::string_view payload) { return decode<AnswerFields, Answer>(payload, "answer"); }
 
 std::string refusal_in(const Answer& answer) {
   switch (static_cast<AnswerStatus>(answer.status)) {

@@ -11,18 +11,30 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "trace/record/field_reader.h"
-#include "trace/record/frames.h"
+#include "trace/record/frame_bytes.h"
 
 namespace jtrace::session {
 
-// Hello, Started, Refused, Answer: the fields of frames.def.
+// Frames as they are received: the fields of frames.def, with texts of their own.
+namespace received {
+namespace types {
+using namespace trace::record::frame_types;
+using Utf8 = std::string;
+}  // namespace types
+#define ITEM(Name, text) struct Name {
 #define FRAME(Name, text) struct Name {
-#define FIELD(type, member, text) trace::record::fields_read::type member{};
+#define FIELD(type, member, text) types::type member{};
+#define ITEM_END(Name) \
+  }                    \
+  ;
 #define FRAME_END(Name) \
   }                     \
   ;
 #include "trace/record/frames.def"
+}  // namespace received
+using received::Answer;
+using received::Hello;
+using received::Started;
 
 struct Frame {
   trace::record::FrameType type{};
@@ -60,26 +72,9 @@ class ControlChannel {
   bool hung_up_ = false;
 };
 
-namespace detail {
-struct Payload {  // what write_fields() writes into
-  std::string bytes;
-  template <class T>
-  void put(T value) {
-    put_bytes(&value, sizeof value);
-  }
-  void put_text(std::string_view text) {
-    put(static_cast<std::uint32_t>(text.size()));
-    bytes.append(text);
-  }
-  void put_bytes(const void* from, std::size_t size) { bytes.append(static_cast<const char*>(from), size); }
-};
-}  // namespace detail
-
 template <class Fields>
 Result<> ControlChannel::send(const Fields& fields) {
-  detail::Payload payload;
-  write_fields(payload, fields);
-  return send(Fields::kType, payload.bytes);
+  return send(Fields::kType, frame_bytes(fields));
 }
 
 // If the version is another one, no other field is set.

@@ -11,11 +11,14 @@
 #include "perfdata/gc_causes.h"
 #include "perfdata/snapshot.h"
 #include "target/process_memory.h"
+#include "trace/record/event_record.h"
 
 namespace jtrace::session {
 namespace {
 
 using trace::record::CollectionKind;
+using trace::record::CountersFields;
+namespace frame_types = trace::record::frame_types;
 
 constexpr std::string_view kSerialPolicy = "Copy:MSC", kParallelPolicy = "ParScav:MSC";
 
@@ -41,8 +44,8 @@ bool is_known_policy(std::string_view policy) {
   return policy == "GarbageFirst" || policy == kSerialPolicy || policy == kParallelPolicy || policy == "ParNew:CMS";
 }
 
-HeapCounters counters_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
-  HeapCounters found;
+CountersFields counters_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
+  CountersFields found;
   const std::string_view policy = snapshot.text_value("sun.gc.policy.name").value_or("");
   if (!is_known_policy(policy)) return found;
   for (const perfdata::Counter& counter : snapshot.layout().counters()) {
@@ -69,9 +72,9 @@ std::uint64_t text_at(const perfdata::Layout& layout, std::string_view name, std
 }
 
 // Collectors' numbers have gaps (ZGC: 0 and 2).
-std::vector<HeapCounters::Causes::Collector> collectors_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
+frame_types::Collectors collectors_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
   constexpr int kMost = 8;
-  std::vector<HeapCounters::Causes::Collector> found;
+  frame_types::Collectors found;
   for (int i = 0; i < kMost; ++i) {
     const std::string stem = "sun.gc.collector." + std::to_string(i) + ".";
     const auto kind = kind_of(snapshot, i);
@@ -79,29 +82,30 @@ std::vector<HeapCounters::Causes::Collector> collectors_of(const perfdata::Snaps
     const perfdata::Counter* const entry = snapshot.layout().find(stem + "lastEntryTime");
     const perfdata::Counter* const exit = snapshot.layout().find(stem + "lastExitTime");
     if (kind && invocations != nullptr && entry != nullptr && exit != nullptr)
-      found.push_back({*kind, base + invocations->value_offset, base + entry->value_offset, base + exit->value_offset});
+      found.push_back({static_cast<std::uint32_t>(*kind), base + invocations->value_offset, base + entry->value_offset,
+                       base + exit->value_offset});
   }
   return found;
 }
 
-HeapCounters::Causes causes_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
-  HeapCounters::Causes found;
+// Where the JVM says what its collections are for.
+void add_causes(const perfdata::Snapshot& snapshot, std::uint64_t base, CountersFields& found) {
   found.cause = text_at(snapshot.layout(), "sun.gc.cause", base);
   found.last_cause = text_at(snapshot.layout(), "sun.gc.lastCause", base);
   found.collectors = collectors_of(snapshot, base);
-  const bool counts_phases = std::any_of(found.collectors.begin(), found.collectors.end(),
-                                         [](const auto& each) { return each.kind == CollectionKind::kConcurrent; });
+  const bool counts_phases = std::any_of(found.collectors.begin(), found.collectors.end(), [](const auto& each) {
+    return CollectionKind{each.kind} == CollectionKind::kConcurrent;
+  });
   // G1 of JDK 8 has no counter for remark, its only other pause that it reports.
   const bool is_g1 = snapshot.text_value("sun.gc.policy.name") == "GarbageFirst";
   if (is_g1 && !counts_phases) found.uncounted = bit_of(CollectionKind::kConcurrent);
   // G1 updates them with each region that it fills. The others do it every 50 ms, and from JDK 25 only in collections.
-  found.used_before = is_g1;
-  return found;
+  found.used_before = is_g1 ? 1 : 0;
 }
 
 // Empty if the collector has none, or if the JVM may not be read.
-std::vector<HeapCounters::Causes::Space> spaces_of(const target::Process& process) {
-  std::vector<HeapCounters::Causes::Space> found;
+frame_types::Spaces spaces_of(const target::Process& process) {
+  frame_types::Spaces found;
   auto same = target::Process::open(process.pid());
   if (!same || process.has_exited()) return found;
   const auto target = target::Target::open_process(std::move(*same));
@@ -136,15 +140,15 @@ Result<Region> read_region(const target::Process& process) {
 
 }  // namespace
 
-JvmCounters find_jvm_counters(const target::Process& process) {
+FoundCounters find_jvm_counters(const target::Process& process) {
   const auto region = read_region(process);
   if (!region) return {};
   const auto begin = region->snapshot.long_value("sun.rt.createVmBeginTime");
   const bool known = begin && *begin > 0;  // a JVM that is starting has not set it yet
-  HeapCounters heap = counters_of(region->snapshot, region->base);
-  heap.causes = causes_of(region->snapshot, region->base);
-  if (!heap.causes.used_before) heap.causes.spaces = spaces_of(process);
-  return {std::move(heap), known ? std::to_string(*begin) : std::string()};
+  CountersFields counters = counters_of(region->snapshot, region->base);
+  add_causes(region->snapshot, region->base, counters);
+  if (counters.used_before == 0) counters.spaces = spaces_of(process);
+  return {std::move(counters), known ? std::to_string(*begin) : std::string()};
 }
 
 }  // namespace jtrace::session

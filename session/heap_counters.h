@@ -5,17 +5,17 @@
 
 #include <string>
 
-#include "session/options/agent_config.h"
 #include "target/process.h"
+#include "trace/record/frames.h"
 
 namespace jtrace::session {
 
-struct JvmCounters {
+struct FoundCounters {
   // `used` and `committed` are empty if the JVM has none, if they may not be read, or if its collector does not update
   // them in its pauses: then the agent asks Runtime.
-  HeapCounters heap;
+  trace::record::CountersFields counters;
   std::string vm_begin_time;  // sun.rt.createVmBeginTime, ms since the epoch; "" if unknown
 };
-JvmCounters find_jvm_counters(const target::Process& process);
+FoundCounters find_jvm_counters(const target::Process& process);
 
 }  // namespace jtrace::session

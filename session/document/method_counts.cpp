@@ -1,17 +1,20 @@
 #include "session/document/method_counts.h"
 
 #include <cstring>
+#include <span>
 
 #include "base/strings.h"
 #include "trace/record/control.h"
+#include "trace/record/frames.h"
 
 namespace jtrace::session {
 
-bool MethodCounts::add(std::string_view payload) {
-  if (payload.size() % sizeof(Count) != 0) return false;
-  const std::size_t before = counts.size();
-  counts.resize(before + payload.size() / sizeof(Count));
-  if (!payload.empty()) std::memcpy(&counts[before], payload.data(), payload.size());
+bool MethodCounts::add_frame(std::string_view payload) {
+  ByteReader reader(std::as_bytes(std::span(payload)));
+  trace::record::CountsFields frame;
+  read_fields(reader, frame);
+  if (reader.failed()) return false;
+  for (const trace::record::CountItem& each : frame.counts) counts.push_back({each.method, each.calls});
   return true;
 }
 
@@ -29,7 +32,11 @@ bool MethodCounts::decode(std::string_view bytes) {
   bytes.remove_prefix(sizeof size);
   if (bytes.size() < size) return false;
   coverage = bytes.substr(0, size);
-  return add(bytes.substr(size));
+  bytes.remove_prefix(size);
+  if (bytes.size() % sizeof(Count) != 0) return false;
+  counts.resize(bytes.size() / sizeof(Count));
+  if (!bytes.empty()) std::memcpy(counts.data(), bytes.data(), bytes.size());
+  return true;
 }
 
 bool counts_methods(const TraceOptions& options) { return (options.events & trace::record::kMethodCountEvent) != 0; }

@@ -1,4 +1,4 @@
-// MethodCounts: the number of calls of each method, from the agent's answer to Count (trace/record/control.h, kCounts)
+// MethodCounts: the number of calls of each method, from the agent's answer to Count (trace/record/frames.def)
 // or from a spill. Pure.
 #pragma once
 
@@ -21,8 +21,8 @@ struct MethodCounts {
   std::vector<Count> counts;
   std::string coverage;  // the value of jtrace.counted
 
-  // Adds the counts of one frame. False if the frame is malformed.
-  bool add(std::string_view payload);
+  // Adds the counts of one frame (frames.def, Counts). False if the frame is malformed.
+  bool add_frame(std::string_view payload);
   // u32 size of the coverage | coverage | counts
   std::string encoded() const;
   bool decode(std::string_view bytes);

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "session/options/text_check.h"
-#include "trace/record/control.h"
+#include "trace/record/frame_bytes.h"
 
 namespace jtrace::session {
 namespace {
@@ -47,12 +47,6 @@ Result<> check_pattern(std::string_view rule, std::string_view pattern) {
   if (pattern.find('?') != pattern.npos)
     return wrong(rule, "'" + std::string(pattern) + "' has a '?': only '*' stands for other characters");
   return {};
-}
-
-void append_text(std::string& out, std::string_view text) {
-  const auto size = static_cast<std::uint32_t>(text.size());
-  out.append(reinterpret_cast<const char*>(&size), sizeof size);
-  out += text;
 }
 
 }  // namespace
@@ -111,18 +105,20 @@ std::string to_text(const FilterRule& rule) {
   return rule.class_pattern + methods + (rule.include ? " include" : " exclude");
 }
 
+InternalRules::InternalRules(const std::vector<FilterRule>& rules) : rules_(rules) {
+  for (FilterRule& rule : rules_) std::replace(rule.class_pattern.begin(), rule.class_pattern.end(), '.', '/');
+}
+
+trace::record::frame_types::Rules InternalRules::fields() const {
+  trace::record::frame_types::Rules made;
+  for (const FilterRule& rule : rules_)
+    made.push_back({static_cast<std::uint8_t>(rule.include), rule.class_pattern, rule.method_pattern});
+  return made;
+}
+
 std::string encode_filter_rules(const std::vector<FilterRule>& rules) {
-  std::string bytes;
-  const auto count = static_cast<std::uint32_t>(rules.size());
-  bytes.append(reinterpret_cast<const char*>(&count), sizeof count);
-  for (const FilterRule& rule : rules) {
-    std::string pattern = rule.class_pattern;
-    std::replace(pattern.begin(), pattern.end(), '.', '/');
-    bytes += static_cast<char>(rule.include);
-    append_text(bytes, pattern);
-    append_text(bytes, rule.method_pattern);
-  }
-  return bytes;
+  const InternalRules internal(rules);
+  return trace::record::frame_bytes(trace::record::FiltersFields{.rules = internal.fields()});
 }
 
 std::string_view generic_word(std::string_view pattern) {

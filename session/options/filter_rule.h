@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "trace/event.h"
+#include "trace/record/frames.h"
 
 namespace jtrace::session {
 
@@ -34,7 +35,17 @@ Result<> check_size(const std::vector<FilterRule>& rules);
 
 // The rule as text for parse_filter_rule().
 std::string to_text(const FilterRule& rule);
-// The rules as in Start and Filters (trace/record/control.h): internal form.
+// The rules in internal form, for Start and Filters.
+class InternalRules {
+ public:
+  explicit InternalRules(const std::vector<FilterRule>& rules);
+  // Views into this object.
+  trace::record::frame_types::Rules fields() const;
+
+ private:
+  std::vector<FilterRule> rules_;
+};
+// The payload of Filters.
 std::string encode_filter_rules(const std::vector<FilterRule>& rules);
 // "none", "prefix" (the star is in front) or "suffix", as in trace.dtd's genericPattern.
 std::string_view generic_word(std::string_view pattern);

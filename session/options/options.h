@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "session/options/filter_rule.h"
+#include "trace/record/definition_fields.h"
 
 namespace jtrace::session {
 
@@ -35,7 +36,7 @@ struct TraceOptions {
   std::uint64_t min_contention = 1'000'000;  // ns: shorter contentions are counted, not written; 0: all are written
 #define START_FLAG(bit, Name, member, ...) bool member = false;
 #define START_CHOICE(bit, Name, member, ...) bool member = false;
-#define START_VALUE(type, Name, member, form, normal, ...) type member = normal;
+#define START_VALUE(type, Name, member, form, normal, ...) trace::record::fields_written::type member = normal;
 #include "trace/record/start_options.def"
   std::uint64_t ring_memory = 64u << 20;   // bytes
   std::uint64_t max_size = 0;              // bytes; 0: no limit

@@ -19,47 +19,32 @@
 
 namespace jtrace::trace::record {
 
-inline constexpr std::uint32_t kControlVersion = 10;
+inline constexpr std::uint32_t kControlVersion = 11;
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
 
+// frames.def has the fields of those that have any.
 enum class FrameType : std::uint32_t {
-  kHello = 1,  // frames.def has the fields of Hello, Started, Refused and Answer
-  // Texts are UTF-8.
-  kStart = 2,      // u32 control version | Config (below)
-  kRefused = 3,    // frames.def
-  kStarted = 4,    // frames.def: the events that are really on and what was left out and why; or why not at all
-  kPause = 5,      // no payload
-  kResume = 6,     // no payload
-  kFilters = 7,    // filter rules as in Config: replaces the active block
-  kDetach = 8,     // no payload
-  kDetached = 9,   // no payload: callbacks are off, nothing will be written, the pool is unmapped
-  kQuery = 10,     // no payload
-  kAnswer = 11,    // frames.def
-  kCount = 12,     // no payload: send the counts, then Answer
-  kCounts = 13,    // n x (u64 methodId | u64 calls since the probes were put in)
-  kCounters = 14,  // the counters of Config, which a JVM that starts did not have yet; no answer
+  kHello = 1,
+  kStart = 2,
+  kRefused = 3,
+  kStarted = 4,  // the events that are really on and what was left out and why; or why not at all
+  kPause = 5,
+  kResume = 6,
+  kFilters = 7,
+  kDetach = 8,
+  kDetached = 9,  // callbacks are off, nothing will be written, the pool is unmapped
+  kQuery = 10,
+  kAnswer = 11,
+  kCount = 12,  // send the counts, then Answer
+  kCounts = 13,
+  kCounters = 14,  // those of Start, which a JVM that starts did not have yet; no answer
 };
 struct FrameHeader {
   FrameType type;
   std::uint32_t size;
 };
 
-// Config, the contents of Start. Text: u32 length + bytes.
-//
-// clang-format off
-//   u64 events wanted (EventBit) | u32 flags (ConfigFlag) | the values of start_options.def, in its order
-//   | u32 n | n x u64 address of a perf counter of bytes used | u32 m | m x u64 address of one of bytes committed
-//   | u64 address of the text of sun.gc.cause | u64 of sun.gc.lastCause | u32 kinds of a collection that none counts
-//   | u8 the used counters are right when a pause begins | u32 s | s x space | u32 k | k x collector
-//   space: u64 address of the word with its bottom (0: none, the other is a number of bytes) | u64 of that with its top
-//   collector: u32 CollectionKind | u64 address of invocations | u64 of lastEntryTime | u64 of lastExitTime
-//   | filter rules: u32 count | for each u8 include (1) or exclude (0) | text class pattern | text method pattern
-// clang-format on
-//
-// Addresses are those, in the JVM, of 8-byte words of hsperfdata that are summed up at gcFinish; without any, the
-// figures come from Runtime. Those of a space are the JVM's own variables. An address of 0: there is no such counter,
-// and causes or kinds are not known. Patterns are in internal form with '/' and with at most one '*', at the start or
-// the end; method "*": all.
+// events.def: bits of Start and Started.
 enum EventBit : std::uint64_t {
 #define EVENT_BIT(number, Name, ...) k##Name##Event = std::uint64_t{1} << number,
 #include "trace/record/events.def"

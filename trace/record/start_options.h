@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "trace/record/definition_fields.h"
+
 namespace jtrace::trace::record {
 
 // kSlowerThanOption and the others.
@@ -13,7 +15,7 @@ namespace jtrace::trace::record {
 #define START_CHOICE(bit, Name, member, key, ...) inline constexpr std::string_view k##Name##Option = key;
 #define START_VALUE(type, Name, member, form, normal, least, most, key, help) \
   inline constexpr std::string_view k##Name##Option = key;                    \
-  inline constexpr type kDefault##Name = normal;                              \
+  inline constexpr fields_written::type kDefault##Name = normal;              \
   static_assert(kDefault##Name == 0 || std::string_view(help).find("{default}") != std::string_view::npos);
 #include "trace/record/start_options.def"
 // Not sent to the agent as a value of its own, but read in documents too.

@@ -57,9 +57,6 @@ class FakeJvm {
   JavaVM vm_{&calls_};
 };
 
-// An empty Config: events, flags, limits, two lists of counters and the filters (trace/record/control.h).
-constexpr std::size_t kEmptyConfig = 8 + 4 + 4 + 8 + 4 + 8 + 4 + 4 + (8 + 8 + 4 + 1 + 4 + 4) + 4;
-
 class Handshake : public ::testing::Test {
  protected:
   Handshake() {
@@ -80,13 +77,11 @@ class Handshake : public ::testing::Test {
     void* memory = ::mmap(nullptr, record::kMinimumPoolSize, PROT_READ | PROT_WRITE, MAP_SHARED, pool.get(), 0);
     record::format_pool(memory, record::kMinimumPoolSize);
     ::munmap(memory, record::kMinimumPoolSize);
-    struct {
-      record::FrameHeader header{record::FrameType::kStart, sizeof(std::uint32_t) + kEmptyConfig};
-      std::uint32_t version;
-      unsigned char config[kEmptyConfig] = {};
-    } frame;
-    frame.version = version;
-    iovec part{&frame, sizeof frame};
+    ByteBuffer payload, frame;
+    write_fields(payload, record::StartFields{.version = version});
+    frame.put(record::FrameHeader{record::FrameType::kStart, static_cast<std::uint32_t>(payload.size())});
+    frame.put_bytes(payload.data(), payload.size());
+    iovec part{const_cast<unsigned char*>(frame.data()), frame.size()};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
     message.msg_iov = &part;
@@ -99,7 +94,7 @@ class Handshake : public ::testing::Test {
     rights->cmsg_len = CMSG_LEN(sizeof(int));
     const int fd = pool.get();
     std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-    ASSERT_EQ(::sendmsg(jtrace_.get(), &message, 0), static_cast<ssize_t>(sizeof frame));
+    ASSERT_EQ(::sendmsg(jtrace_.get(), &message, 0), static_cast<ssize_t>(frame.size()));
   }
   // The reason why no session began.
   std::string refused() {

@@ -44,9 +44,7 @@ FrameType receive_frame(int socket, int& descriptor) {
 
 template <class Fields>
 void send_frame(int socket, const Fields& fields) {
-  detail::Payload payload;
-  write_fields(payload, fields);
-  send_frame(socket, Fields::kType, payload.bytes);
+  send_frame(socket, Fields::kType, frame_bytes(fields));
 }
 
 }  // namespace
@@ -92,8 +90,7 @@ void FakeAgent::run(int socket, const Work& work) {
   for (;;) {
     const FrameType type = receive_frame(socket, descriptor);
     if (type == FrameType::kCount) {
-      const std::uint64_t counts[] = {kCountedMethod, 10 * ++asked, kUnknownMethod, 1};
-      send_frame(socket, FrameType::kCounts, {reinterpret_cast<const char*>(counts), sizeof counts});
+      send_frame(socket, trace::record::CountsFields{.counts = {{kCountedMethod, 10 * ++asked}, {kUnknownMethod, 1}}});
       const std::string coverage = "asked=" + std::to_string(asked);
       send_frame(socket, trace::record::AnswerFields{.has_counts = 1, .counted = 2, .coverage = coverage});
       continue;

@@ -177,6 +177,9 @@ TEST(Wire, DocsHaveARowForEachFieldOfADefinition) {
 TEST(Wire, DocsHaveARowForEachFieldOfAFrame) {
   const std::string text = document();
   std::string frame;
+#define ITEM(Name, what) \
+  frame = #Name;         \
+  EXPECT_THAT(text, testing::HasSubstr("| **" #Name "** | | | " what " |\n"));
 #define FRAME(Name, what) \
   frame = #Name;          \
   EXPECT_THAT(text, testing::HasSubstr("| **" #Name "** | | | " what " |\n"));
