@@ -68,7 +68,7 @@ std::vector<LockEdge> lock_edges(const LockFacts& locks, const ThreadSnapshot& s
   }
   for (const MutexRow& row : mutexes)
     for (const MutexParty& waiter : row.waiters)
-      if (row.owner) edges.push_back({parties.of(waiter), parties.of(*row.owner), true});
+      if (row.owner) edges.push_back({parties.of(waiter), parties.of(*row.owner), LockKind::kBelow});
   return edges;
 }
 
@@ -76,15 +76,16 @@ std::vector<std::vector<LockParty>> mixed_circles(const std::vector<LockEdge>& e
   std::map<LockParty, const LockEdge*> waits;
   for (const LockEdge& each : edges) {
     const LockEdge*& wait = waits[each.waiter];
-    if (!wait || each.below_java) wait = &each;  // a thread that waits below Java does nothing else
+    // A thread that waits below Java does nothing else. What the VM waits for is given in the order of its importance.
+    if (!wait || each.kind == LockKind::kBelow) wait = &each;
   }
   std::map<LockParty, LockParty> owners;
   for (const auto& [party, wait] : waits) owners.emplace(party, wait->owner);
   auto circles = circles_in(owners);
   std::erase_if(circles, [&](const std::vector<LockParty>& circle) {
-    const auto below =
-        std::count_if(circle.begin(), circle.end(), [&](const LockParty& each) { return waits.at(each)->below_java; });
-    return below == 0 || static_cast<std::size_t>(below) == circle.size();
+    const LockKind first = waits.at(circle.front())->kind;
+    return std::all_of(circle.begin(), circle.end(),
+                       [&](const LockParty& each) { return waits.at(each)->kind == first; });
   });
   return circles;
 }

@@ -1,5 +1,6 @@
 // LockGraph: who waits for whom through locks of all kinds: monitors, java.util.concurrent, class initialisation
-// (lock_facts.h), locks of the VM and mutexes of native code (mutex_report.h); and the circles through both kinds.
+// (lock_facts.h), locks of the VM and mutexes of native code (mutex_report.h), safepoints (vm_waits.h); and the
+// circles through more than one kind.
 //
 // Circles of one kind alone are in LockFacts::deadlocks() and MutexReport::circles. Values. Threads: any.
 #pragma once
@@ -24,15 +25,20 @@ struct LockParty {
     return std::pair(nid, virtual_thread) < std::pair(other.nid, other.virtual_thread);
   }
 };
+enum class LockKind : std::uint8_t {
+  kJava,
+  kBelow,  // a lock of the VM or of native code
+  kVm,     // the VM waits for the thread, or the thread for the VM (vm_waits.h)
+};
 struct LockEdge {
   LockParty waiter, owner;
-  bool below_java = false;  // a lock of the VM or of native code
+  LockKind kind = LockKind::kJava;
 };
 // The waits that end only if an owner gives something back. A lock below Java that the carrier of a mounted virtual
 // thread has or waits for is one of the virtual thread.
 std::vector<LockEdge> lock_edges(const LockFacts& locks, const ThreadSnapshot& snapshot,
                                  const std::vector<MutexRow>& mutexes);
-// The circles that have edges of both kinds, each once, in the order of "waits for".
+// The circles that have edges of more than one kind, each once, in the order of "waits for".
 std::vector<std::vector<LockParty>> mixed_circles(const std::vector<LockEdge>& edges);
 
 }  // namespace jtrace::coreinspect

@@ -4,6 +4,8 @@
 
 #include "coreinspect/tools/lock_graph.h"
 #include "coreinspect/tools/owned_locks.h"
+#include "coreinspect/tools/safepoint_report.h"
+#include "coreinspect/tools/vm_waits.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -62,6 +64,25 @@ void append_mutex_waits(const std::vector<MutexRow>& rows, JsonWriter* json, std
     }
 }
 
+void append_vm_waits(const std::vector<VmWait>& waits, JsonWriter* json, std::string& out) {
+  for (const VmWait& each : waits) {
+    if (!json) {
+      const LockParty waiter = each.waiter.value_or(LockParty{});
+      out += (each.waiter ? named({.nid = waiter.nid, .name = waiter.name}) : "a collection") + " " + describe(each) +
+             "\n";
+      continue;
+    }
+    json->begin_object();
+    if (each.waiter) json->member("thread", each.waiter->name).member("nativeId", each.waiter->nid);
+    json->member("kind", each.kind);
+    if (!each.operation.empty()) json->member("operation", each.operation);
+    if (!each.requester.empty()) json->member("requester", each.requester);
+    if (each.owner) json->member("owner", each.owner->name).member("ownerNativeId", each.owner->nid);
+    if (each.regions) json->member("criticalRegions", *each.regions);
+    json->end_object();
+  }
+}
+
 using Names = std::vector<std::string>;
 void append_circle(const Names& names, JsonWriter* json, std::string& out) {
   if (json) {
@@ -75,9 +96,9 @@ void append_circle(const Names& names, JsonWriter* json, std::string& out) {
   out += " \"" + printable(names.front()) + "\"\n";
 }
 
-// Of Java's locks, of those below, and of both.
-std::vector<Names> circles_of_all(const LockFacts& locks, const ThreadSnapshot& snapshot, const MutexReport& report,
-                                  const std::vector<MutexRow>& mutexes) {
+// Of Java's locks, of those below, and of several kinds, safepoints included.
+std::vector<Names> circles_of_all(const LockFacts& locks, const MutexReport& report,
+                                  const std::vector<LockEdge>& edges) {
   std::vector<Names> circles;
   for (const auto& cycle : locks.deadlocks()) {
     Names& names = circles.emplace_back();
@@ -87,7 +108,7 @@ std::vector<Names> circles_of_all(const LockFacts& locks, const ThreadSnapshot& 
     Names& names = circles.emplace_back();
     for (const MutexParty& each : circle) names.push_back(each.name);
   }
-  for (const auto& circle : mixed_circles(lock_edges(locks, snapshot, mutexes))) {
+  for (const auto& circle : mixed_circles(edges)) {
     Names& names = circles.emplace_back();
     for (const LockParty& each : circle) names.push_back(each.name);
   }
@@ -116,7 +137,11 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
   const LockFacts locks(inspection, snapshot);
   owned.settle(locks);
   const auto mutexes = has_waits(before) ? kept_in_both(before, report_mutexes(inspection)) : std::vector<MutexRow>();
-  const auto circles = circles_of_all(locks, snapshot, before, mutexes);
+  const auto waits =
+      has_locks_below(inspection) ? vm_waits(report_safepoint(inspection, {}), snapshot) : std::vector<VmWait>();
+  std::vector<LockEdge> edges = lock_edges(locks, snapshot, mutexes);
+  for (LockEdge& each : vm_edges(waits, locks, mutexes)) edges.push_back(std::move(each));
+  const auto circles = circles_of_all(locks, before, edges);
   ViewResult result;
   result.missing = std::move(snapshot.missing);
   result.missing.insert(result.missing.end(), before.missing.begin(), before.missing.end());
@@ -129,6 +154,7 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
   for (const Names& each : circles) append_circle(each, rows, result.out);
   append_waits(locks, rows, result.out);
   append_mutex_waits(mutexes, rows, result.out);
+  append_vm_waits(waits, rows, result.out);
   append_owned_locks(owned, locks, rows, result.out);
   append_why(owned, options.json, result);
   return result;

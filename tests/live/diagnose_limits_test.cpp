@@ -100,6 +100,8 @@ TEST_P(DiagnoseLimits, NamesACollectionThatWaitsForNativeCode) {
   if (GetParam().version < 22) {
     EXPECT_THAT(found.texts("gc-locker"), Contains(HasSubstr("1 thread in JNI critical regions")));
   }
+  EXPECT_THAT(must(run_jtrace({"inspect", jvm->pid_text(), "locks"})).out,
+              HasSubstr("a collection waiting for native code in JNI critical regions"));
 }
 
 TEST_P(DiagnoseLimits, NamesAThreadThatWaitsForItsOwnReadLock) {

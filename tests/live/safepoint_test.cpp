@@ -97,6 +97,29 @@ TEST_P(Safepoint, ShowsWhereTheLateThreadIsOnRequest) {
   expect_named(state_of(*jvm));
 }
 
+json waits_of(const JvmProcess& jvm, const std::string& kind) {
+  const auto done = must(run_jtrace({"inspect", jvm.pid_text(), "locks", "--format", "json"}));
+  EXPECT_EQ(done.status, 0) << done.err;
+  const json document = json::parse(done.out, nullptr, false);
+  json found = json::array();
+  for (const json& each : document["data"])
+    if (each["kind"] == kind) found.push_back(each);
+  return found;
+}
+
+TEST_P(Safepoint, ThatIsNotReachedIsInTheGraphOfLocks) {
+  const auto jvm = start();
+  EXPECT_EQ(waits_of(*jvm, "safepoint"), json::array());
+  make_late(*jvm);
+  const json found = waits_of(*jvm, "safepoint");
+  ASSERT_EQ(found.size(), 1u) << found;
+  EXPECT_EQ(found[0]["thread"], "VM Thread");
+  EXPECT_EQ(found[0]["owner"], "late-loop");
+  EXPECT_EQ(found[0]["requester"], "asker");
+  EXPECT_EQ(found[0]["operation"], full_collection(GetParam()));
+  EXPECT_GT(found[0]["ownerNativeId"], 0);
+}
+
 TEST_P(Safepoint, ThatNobodyWantsHasNoLateThreadInABusyJvm) {
   const auto jvm = start();
   must(jvm->ask("busy 3"));
@@ -134,6 +157,10 @@ TEST_P(Safepoint, OrAHandshakeOfOneThreadIsNamed) {
     EXPECT_EQ(handshake["late"][0]["name"], "late-loop") << handshake;
     EXPECT_GT(handshake["since"], 0.3) << handshake;
   }
+  const json found = waits_of(*jvm, "handshake");
+  ASSERT_EQ(found.size(), 1u) << found;
+  EXPECT_EQ(found[0]["thread"], "asker");
+  EXPECT_EQ(found[0]["owner"], "late-loop");
 }
 
 TEST_P(Safepoint, OrAHandshakeOfAllThreadsIsNamed) {

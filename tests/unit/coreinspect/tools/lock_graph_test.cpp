@@ -11,8 +11,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 LockParty party(pid_t nid) { return {.nid = nid, .name = "t" + std::to_string(nid)}; }
-LockEdge java(pid_t waiter, pid_t owner) { return {party(waiter), party(owner), false}; }
-LockEdge below(pid_t waiter, pid_t owner) { return {party(waiter), party(owner), true}; }
+LockEdge java(pid_t waiter, pid_t owner) { return {party(waiter), party(owner), LockKind::kJava}; }
+LockEdge below(pid_t waiter, pid_t owner) { return {party(waiter), party(owner), LockKind::kBelow}; }
 
 TEST(LockGraph, FindsCirclesOfBothKindsAndNoOthers) {
   EXPECT_THAT(mixed_circles({java(1, 2), java(2, 1)}), IsEmpty());
@@ -23,9 +23,18 @@ TEST(LockGraph, FindsCirclesOfBothKindsAndNoOthers) {
   EXPECT_THAT(found[0], SizeIs(3));
 }
 
+// A late thread waits for a mutex that a thread has which the safepoint has stopped.
+TEST(LockGraph, GoesThroughTheSafepoint) {
+  const auto vm = [](pid_t waiter, pid_t owner) { return LockEdge{party(waiter), party(owner), LockKind::kVm}; };
+  const auto found = mixed_circles({below(2, 3), vm(1, 2), vm(1, 4), vm(3, 1)});
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0], SizeIs(3));
+  EXPECT_THAT(mixed_circles({vm(1, 2), vm(3, 1)}), IsEmpty());
+}
+
 TEST(LockGraph, KnowsAVirtualThreadFromAnotherOne) {
   const LockParty one{.virtual_thread = 0x10, .name = "v1"}, other{.virtual_thread = 0x20, .name = "v2"};
-  const auto found = mixed_circles({{one, other, false}, {other, one, true}});
+  const auto found = mixed_circles({{one, other, LockKind::kJava}, {other, one, LockKind::kBelow}});
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0][0].name, "v1");
   EXPECT_EQ(found[0][1].name, "v2");
