@@ -63,7 +63,18 @@ class Maker : public SlowProbes {
     if (arguments == kObject) identify(code, kind);
     const Local thread = thread_ids(code);
     take_cpu_time(code);
-    // The thread's chunk.
+    find_chunk(code);
+    const Misses misses = unless_it_has_room(code, size);
+    const std::size_t write = code.bytes().size();
+    write_record(code, kind, arguments, size);
+    land(code, misses);
+    take_chunk(code, thread);
+    code.jump_back(classfile::kGoto, write);
+    add_method(method, code);
+  }
+
+  // The chunk that the table has for the carrier.
+  void find_chunk(CodeBuilder& code) {
     code.op2(kGetstatic, field_);
     code.op(kAconstNull);
     code.push_long(area_.table_address());
@@ -77,6 +88,13 @@ class Maker : public SlowProbes {
     code.push_long(area_.base());
     code.op(kLadd);
     code.op1(kLstore, kHeader);
+  }
+
+  // Jumps that are taken if the chunk is another thread's or is full.
+  struct Misses {
+    std::size_t not_mine, switched, full;
+  };
+  Misses unless_it_has_room(CodeBuilder& code, std::uint32_t size) {
     const std::size_t not_mine = unless_same(code, offsetof(record::ChunkHeader, carrier), kCarrier);
     std::size_t switched = 0;
     if (facts_.virtual_threads) switched = unless_same(code, offsetof(record::ChunkHeader, current), kThread);
@@ -85,9 +103,15 @@ class Maker : public SlowProbes {
     code.op1(kLstore, kCommitted);
     code.push_long(facts_.chunk_size - size + 1);
     code.op(kLcmp);
-    const std::size_t full = code.jump(kIfge);
+    return {not_mine, switched, code.jump(kIfge)};
+  }
+  void land(CodeBuilder& code, const Misses& misses) {
+    code.land(misses.not_mine);
+    if (facts_.virtual_threads) code.land(misses.switched);
+    code.land(misses.full);
+  }
 
-    const std::size_t write = code.bytes().size();
+  void write_record(CodeBuilder& code, record::RecordKind kind, Arguments arguments, std::uint32_t size) {
     load(code, kHeader, offsetof(record::ChunkHeader, address));
     code.op(classfile::kDup2);
     code.op1(kLstore, kPlace);
@@ -108,11 +132,10 @@ class Maker : public SlowProbes {
     code.op(kLadd);
     code.op2(kInvokevirtual, put_release_);
     code.op(classfile::kReturn);
+  }
 
-    code.land(not_mine);
-    if (facts_.virtual_threads) code.land(switched);
-    code.land(full);
-    // No trace is running: there is nothing to ask.
+  // Asks the agent for a chunk with room; returns if no trace is running, or if there is none.
+  void take_chunk(CodeBuilder& code, Local thread) {
     load_at(code, area_.switch_address());
     return_if_zero(code);
     code.op1(kLload, kCarrier);
@@ -123,8 +146,6 @@ class Maker : public SlowProbes {
     return_if_zero(code);
     load(code, kHeader, offsetof(record::ChunkHeader, committed));
     code.op1(kLstore, kCommitted);
-    code.jump_back(classfile::kGoto, write);
-    add_method(method, code);
   }
 
   // Adds one to the method's counter (call_counts.h): in the thread's own block if it has one, otherwise in the block
