@@ -189,13 +189,85 @@ Result<ViewResult> view_loaders(Inspection& inspection, const ViewOptions& optio
   return result;
 }
 
+namespace {
+
+// A class, in one of the two forms.
+class ClassText {
+ public:
+  ClassText(std::string& out, bool json) : out_(out), as_json_(json), json_(out) {}
+
+  void begin(const std::string& name, Address klass, const std::string& loader, const std::string& super) {
+    if (as_json_)
+      json_.begin_object()
+          .member("name", name)
+          .member("address", hex(klass))
+          .member("loader", loader)
+          .member("super", super)
+          .key("fields")
+          .begin_array();
+    else
+      out_ += "class " + printable(name) + (super.empty() ? "" : " extends " + printable(super)) +
+              " loader=" + printable(loader) + " at " + hex(klass) + "\n";
+  }
+  void add(const JavaField& field) {
+    if (as_json_)
+      json_.begin_object()
+          .member("name", field.name)
+          .member("signature", field.signature)
+          .member("offset", field.offset)
+          .member("static", field.is_static())
+          .member("injected", field.injected)
+          .end_object();
+    else
+      out_ += "  " + access_text(field.access, false) + printable(type_of_signature(field.signature)) + " " +
+              printable(field.name) + "; // offset " + std::to_string(field.offset) +
+              (field.injected ? ", injected" : "") + "\n";
+  }
+  void begin_methods() {
+    if (as_json_) json_.end_array().key("methods").begin_array();
+  }
+  void add(const JavaMethod& method, Address address) {
+    if (as_json_)
+      json_.begin_object()
+          .member("name", method.name)
+          .member("signature", method.signature)
+          .member("access", method.access)
+          .member("codeSize", method.code_size)
+          .member("address", hex(address))
+          .end_object();
+    else
+      out_ += "  " + access_text(method.access, true) + printable(method.name + method.signature) + "; // " +
+              std::to_string(method.code_size) + " bytes of code, Method " + hex(address) + "\n";
+  }
+  void end() {
+    if (as_json_) json_.end_array().end_object();
+  }
+
+ private:
+  std::string& out_;
+  bool as_json_;
+  JsonWriter json_;
+};
+
+// Returns how many methods could not be read.
+std::size_t add_methods(Inspection& inspection, const std::vector<Address>& methods, ClassText& text) {
+  std::size_t unreadable = 0;
+  text.begin_methods();
+  for (const Address address : methods)
+    if (const auto method = inspection.methods().method(address)) text.add(**method, address);
+    else ++unreadable;
+  return unreadable;
+}
+
+}  // namespace
+
 Result<ViewResult> view_class(Inspection& inspection, const ViewOptions& options) {
   JTRACE_ASSIGN_OR_RETURN(const auto classes, wanted_classes(inspection, options));
   if (options.bytes) return class_file(inspection, classes);
   const ClassModel& model = inspection.classes();
   Loaders loaders(inspection);
   ViewResult result;
-  JsonWriter json(result.out);
+  ClassText text(result.out, options.json);
   for (Address klass : classes) {
     JTRACE_ASSIGN_OR_RETURN(const std::string name, model.name(klass));
     if (!model.is_instance_class(klass))
@@ -203,49 +275,10 @@ Result<ViewResult> view_class(Inspection& inspection, const ViewOptions& options
     JTRACE_ASSIGN_OR_RETURN(const auto* fields, model.fields(klass));
     JTRACE_ASSIGN_OR_RETURN(const auto methods, model.methods(klass));
     const Address up = model.super(klass).value_or(0);
-    const std::string super = up ? model.name(up).value_or("?") : "";
-    if (options.json) {
-      json.begin_object().member("name", name).member("address", hex(klass)).member("loader", loaders.of(klass).name);
-      json.member("super", super).key("fields").begin_array();
-    } else {
-      result.out += "class " + printable(name) + (super.empty() ? "" : " extends " + printable(super)) +
-                    " loader=" + printable(loaders.of(klass).name) + " at " + hex(klass) + "\n";
-    }
-    for (const JavaField& field : *fields) {
-      if (options.json)
-        json.begin_object()
-            .member("name", field.name)
-            .member("signature", field.signature)
-            .member("offset", field.offset)
-            .member("static", field.is_static())
-            .member("injected", field.injected)
-            .end_object();
-      else
-        result.out += "  " + access_text(field.access, false) + printable(type_of_signature(field.signature)) + " " +
-                      printable(field.name) + "; // offset " + std::to_string(field.offset) +
-                      (field.injected ? ", injected" : "") + "\n";
-    }
-    if (options.json) json.end_array().key("methods").begin_array();
-    std::size_t unreadable = 0;
-    for (Address address : methods) {
-      const auto method = inspection.methods().method(address);
-      if (!method) {
-        ++unreadable;
-        continue;
-      }
-      if (options.json)
-        json.begin_object()
-            .member("name", (*method)->name)
-            .member("signature", (*method)->signature)
-            .member("access", (*method)->access)
-            .member("codeSize", (*method)->code_size)
-            .member("address", hex(address))
-            .end_object();
-      else
-        result.out += "  " + access_text((*method)->access, true) + printable((*method)->name + (*method)->signature) +
-                      "; // " + std::to_string((*method)->code_size) + " bytes of code, Method " + hex(address) + "\n";
-    }
-    if (options.json) json.end_array().end_object();
+    text.begin(name, klass, loaders.of(klass).name, up ? model.name(up).value_or("?") : "");
+    for (const JavaField& field : *fields) text.add(field);
+    const std::size_t unreadable = add_methods(inspection, methods, text);
+    text.end();
     if (unreadable > 0) result.missing.push_back(counted(unreadable, "method") + " of " + name + " could not be read");
   }
   return result;
