@@ -34,11 +34,7 @@ void note_unused(const target::Target& target, const std::string& libjvm) {
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments) {
   std::unique_ptr<target::Target> target;
   if (is_file_name(arguments.target)) {
-    auto core = target::Target::open_core(arguments.target, arguments.files);
-    if (!core && core.error().help.empty() && core.error().text == "this is not an ELF core")
-      return fail(core.error().with_help(
-          "expected a core; inspect and heap also accept a heap dump, inspect and diagnose a bundle"));
-    JTRACE_ASSIGN_OR_RETURN(target, std::move(core));
+    JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_core(arguments.target, arguments.files));
   } else {
     JTRACE_ASSIGN_OR_RETURN(auto process, open_selected(arguments.target, Takes::kJvmOrFile));
     JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_process(std::move(process)));

@@ -77,7 +77,8 @@ Result<> check_magic(std::span<const std::byte> bytes, const std::string& path) 
     case Packing::kNone: break;
   }
   if (bytes.size() < 4 || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
-    return fail(not_a_core(path, "this is not an ELF core"));
+    return fail(not_a_core(path, "this is not an ELF core",
+                           "expected a core; inspect and heap also accept a heap dump, inspect and diagnose a bundle"));
   return {};
 }
 

@@ -147,8 +147,10 @@ Result<Address> LoadedImage::find_exported(std::string_view name) const {
                                    : sysv_hash_ != 0 ? find_by_sysv_hash(name)
                                                      : Result<std::optional<Address>>(std::nullopt));
   }
-  if (!found) return fail(malformed("no exported symbol " + std::string(name) + " in the ELF image", base_));
-  return *found;
+  if (found) return *found;
+  Error error = malformed("no exported symbol " + std::string(name) + " in the ELF image", base_);
+  error.category = ErrorCategory::kNotAttachable;
+  return fail(std::move(error));
 }
 
 }  // namespace jtrace::target

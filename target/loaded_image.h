@@ -36,7 +36,7 @@ class LoadedImage {
   // PT_GNU_EH_FRAME: the index of its unwind information (LSB, "Exception Frames"); 0 if there is none.
   Address eh_frame_header() const { return eh_frame_header_; }
 
-  // The address in the target of an exported symbol (the first of that name, whatever its version).
+  // Address in the target of an exported symbol (the first of that name, of any version). kNotAttachable: it has none.
   Result<Address> find_exported(std::string_view name) const;
 
  private:

@@ -64,9 +64,9 @@ Result<std::unique_ptr<Vm>> Vm::open(const target::Target& target) {
     for (const std::string& line : missing)
       if (line.find("/libjvm.so") != line.npos || line.find("cut off") != line.npos) error.help = line;
     // Eclipse OpenJ9 has a libjvm.so that only loads its own VM.
-    if (error.message().find("no exported symbol") != std::string::npos && error.help.empty()) {
-      error.category = ErrorCategory::kNotAttachable;
-      error.help = "is it HotSpot? OpenJ9 and others have no such tables";
+    if (error.category == ErrorCategory::kNotAttachable) {
+      if (error.help.empty()) error.help = "is it HotSpot? OpenJ9 and others have no such tables";
+      else error.category = ErrorCategory::kMalformed;  // the tables may be in what is missing
     }
     if (error.help.empty() && target.core()) error.help = "give the libjvm.so of the process with --libjvm";
     return fail(std::move(error));
