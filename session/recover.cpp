@@ -27,10 +27,11 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{64} << 30;
 
-// Elements alone: the head, if there is one, is in the file.
-trace::XmlWriterOptions options_after_a_head(const TraceOptions& options) {
+// A file without a head gets no end either.
+trace::XmlWriterOptions options_after(const PartialDocument& document, const TraceOptions& options) {
   trace::XmlWriterOptions xml = xml_options(options);
-  if (xml.form == trace::XmlForm::kDocument) xml.form = trace::XmlForm::kFragments;
+  if (document.has_head) xml.form = trace::XmlForm::kDocument;
+  else if (xml.form == trace::XmlForm::kDocument) xml.form = trace::XmlForm::kFragments;
   return xml;
 }
 
@@ -39,12 +40,15 @@ class Continuation {
  public:
   Continuation(trace::ByteSink& bytes, const Session& session, const PartialDocument& document)
       : bytes_(bytes),
-        writer_(bytes, options_after_a_head(session.options)),
+        writer_(bytes, options_after(document, session.options)),
         trace_(writer_, !session.options.strict_dtd, session.options.writes_fragments()),
         builder_(trace_.events(), session.anchor, builder_options(session.options)),
         session_(session),
-        document_(document) {}
+        document_(document) {
+    writer_.go_on();
+  }
 
+  // Writes the document to its end, and finishes the destination.
   Result<> write(std::string_view text, trace::record::PoolReader& reader) {
     JTRACE_RETURN_IF_ERROR(copy(text.substr(0, document_.whole_size)));
     trace_.resume(document_.agent_id, document_.trace_id, document_.collation);
@@ -59,7 +63,7 @@ class Continuation {
     const std::uint64_t end = session_.anchor.wall_of(std::max({builder_.last_time(), last, session_.start}));
     JTRACE_RETURN_IF_ERROR(trace_.end_trace(end));
     JTRACE_RETURN_IF_ERROR(trace_.end(end));
-    return document_.has_head ? bytes_.write("</TRACE>\n") : Result<>();
+    return writer_.finish();
   }
   std::uint64_t events() const { return events_; }
   std::uint64_t malformed() const { return builder_.malformed(); }
@@ -111,7 +115,6 @@ Result<Recovered> continue_file(const Session& session, std::string_view text, c
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_bytes(output));
   Continuation continuation(*bytes, session, document);
   JTRACE_RETURN_IF_ERROR(continuation.write(text, reader));
-  JTRACE_RETURN_IF_ERROR(bytes->finish());
   return Recovered{.from_file = document.whole_size,
                    .events = continuation.events(),
                    .malformed = reader.counts().malformed + continuation.malformed(),

@@ -46,6 +46,8 @@ class XmlWriter final : public EventSink {
 
   // Writes the head of a document and passes it to the destination at once. Otherwise write() or finish() does it.
   Result<> begin();
+  // Instead of begin(): the destination has the head of the document already.
+  void go_on() { begun_ = true; }
   Result<> write(const Event& event) override;
   // Ends the document (from the sink's reserve if it is full) and finishes the sink.
   Result<> finish() override;
