@@ -10,7 +10,10 @@
 namespace jtrace::diagnose {
 namespace {
 
-constexpr std::size_t kSameWaiters = 5;  // threads that wait for one lock at every look, while one thread has it
+// Threads that wait for one lock at every look, while one thread has it; and for one of java.util.concurrent, if they
+// have hardly run between the looks: they waited all the time.
+constexpr std::size_t kSameWaiters = 5, kStillWaiters = 3;
+constexpr std::uint64_t kLittle = 2'000'000;  // ns: each stop for a stack makes a thread run for a moment
 
 using Keys = std::set<ThreadKey>;
 
@@ -52,6 +55,7 @@ struct Crowd {
   ThreadKey owner = 0;
   std::uint64_t object = 0;
   std::string class_name;
+  bool is_park = false;
 };
 // Identified by properties that do not change from sample to sample: a collection may move the object.
 using Lock = std::pair<ThreadKey, std::string>;  // its owner and class
@@ -64,6 +68,7 @@ std::map<Lock, Crowd> crowds_of(const ThreadsLook& look) {
     crowd.owner = each.wait->owner;
     crowd.object = each.wait->object;
     crowd.class_name = each.wait->class_name;
+    crowd.is_park = each.wait->kind == "park";
   }
   return crowds;
 }
@@ -81,11 +86,26 @@ std::size_t count_common(const std::vector<const Crowd*>& crowds) {
       }));
 }
 
+// As many of the common waiters as make a finding, from the first look to the last.
+bool have_hardly_run(const Facts& facts, const std::vector<const Crowd*>& crowds) {
+  const ThreadsLook &first = facts.looks.front(), &last = facts.looks.back();
+  if (!looks_span(facts, kHeldLong)) return false;
+  const auto is_still = [&](ThreadKey key) {
+    const ThreadFact *then = first.find(key), *now = last.find(key);
+    const bool known = then != nullptr && now != nullptr && then->ran_ns && now->ran_ns;
+    return known && *now->ran_ns - *then->ran_ns < kLittle &&
+           std::all_of(crowds.begin(), crowds.end(), [&](const Crowd* each) { return each->waiters.contains(key); });
+  };
+  const Keys& waiters = crowds.back()->waiters;
+  return static_cast<std::size_t>(std::count_if(waiters.begin(), waiters.end(), is_still)) >= kStillWaiters;
+}
+
 // A lock that one thread has in every sample.
 void judge_crowd(const Facts& facts, const std::vector<const Crowd*>& crowds, std::vector<Finding>& found) {
   const Crowd& now = *crowds.back();
   const std::size_t common = count_common(crowds);
-  if (now.owner == 0 || common < kSameWaiters || in_deadlock(facts, now.owner)) return;
+  const bool are_still = now.is_park && common >= kStillWaiters && have_hardly_run(facts, crowds);
+  if (now.owner == 0 || (common < kSameWaiters && !are_still) || in_deadlock(facts, now.owner)) return;
   const ThreadFact* owner = facts.looks.back().find(now.owner);
   std::string address;
   append_hex(address, now.object);
@@ -128,7 +148,6 @@ void find_contention(const Facts& facts, std::vector<Finding>& found) {
 // Of these java.util.concurrent does not say who has them for reading (or, of a StampedLock, at all), so that no circle
 // through them is found.
 void find_waits_without_owner(const Facts& facts, std::vector<Finding>& found) {
-  constexpr std::uint64_t kLittle = 2'000'000;  // ns: each stop for a stack makes a thread run for a moment
   if (facts.looks.size() < 2 || stands_still(facts) || !looks_span(facts, kHeldLong)) return;
   const auto waits = [](const ThreadFact* each) {
     return each != nullptr && each->wait && each->wait->kind == "park" && each->wait->owner == 0 &&

@@ -12,6 +12,29 @@ constexpr double kNear = 0.9;        // of a limit
 constexpr double kMostOfTime = 0.5;  // in collections
 constexpr double kCollections = 2;   // full ones between the samples: a single one may be intended
 
+// What full collections left of the old generation, as its least share at the looks after the first of them; 0: there
+// was none, or it is not known.
+double left_by_full_collections(const Facts& facts) {
+  double least = 1;
+  std::size_t looks = 0;
+  for (const CounterFact& each : facts.counters) {
+    if (!each.full_collections || !each.old_used || !each.old_max || *each.old_max <= 0) return 0;
+    if (*each.full_collections <= *facts.counters.front().full_collections) continue;
+    least = std::min(least, *each.old_used / *each.old_max);
+    ++looks;
+  }
+  return looks == 0 ? 0 : least;
+}
+
+// The share of time alone would not do: on a busy machine a collector waits for a processor, or the program does.
+std::string full_heap_sentence(double share, double full, double left) {
+  if (share >= kMostOfTime)
+    return "The heap is full: the JVM spends " + percent(share) +
+           " of its time in collections, which free next to nothing.";
+  return "The heap is full: " + counted(static_cast<long>(full), "full collection") + " left " + percent(left) +
+         " of the old generation in use.";
+}
+
 }  // namespace
 
 void find_full_heap(const Facts& facts, std::vector<Finding>& found) {
@@ -25,10 +48,10 @@ void find_full_heap(const Facts& facts, std::vector<Finding>& found) {
   const double share = std::min(1.0, (*now.gc_seconds - *before.gc_seconds) / elapsed);
   const double full = *now.full_collections - *before.full_collections;
   const double used = *now.old_used / *now.old_max;
-  if (share < kMostOfTime || full < kCollections || used < kNear) return;
+  const double left = left_by_full_collections(facts);
+  if (full < kCollections || used < kNear || (share < kMostOfTime && left < kNear)) return;
   found.push_back({.rule = "heap-full",
-                   .sentence = "The heap is full: the JVM spends " + percent(share) +
-                               " of its time in collections, which free next to nothing.",
+                   .sentence = full_heap_sentence(share, full, left),
                    .evidence = {counted(static_cast<long>(full), "full collection") + " in " + seconds(elapsed),
                                 "after the last one " + percent(used) + " of the old generation's " +
                                     mib(*now.old_max) + " were in use"},

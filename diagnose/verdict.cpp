@@ -22,6 +22,19 @@ void append_finding(std::string& out, const Finding& finding, std::size_t number
   if (!finding.next.empty()) out += "   next: " + finding.next + "\n";
 }
 
+// " 29 of 31 rules looked; skipped: swap, disks and 3 more." The reasons are at the end of the verdict.
+std::string skipped_rules(const Verdict& verdict) {
+  constexpr std::size_t kNamed = 3;
+  if (verdict.unasked.empty() || verdict.of_core) return {};
+  std::vector<std::string> names;
+  for (const Unasked& each : verdict.unasked)
+    if (names.size() < kNamed) names.push_back(each.about);
+  const std::size_t more = verdict.unasked.size() - names.size();
+  return " " + std::to_string(verdict.asked.size()) + " of " +
+         number_of(verdict.asked.size() + verdict.unasked.size(), "rule", "rules") +
+         " looked; skipped: " + joined(names) + (more == 0 ? "" : " and " + std::to_string(more) + " more") + ".";
+}
+
 std::string headline(const Verdict& verdict) {
   const auto hints =
       static_cast<std::size_t>(std::count_if(verdict.findings.begin(), verdict.findings.end(),
@@ -31,8 +44,8 @@ std::string headline(const Verdict& verdict) {
   if (sure == 0 && verdict.of_core)
     return "Nothing found" + of_hints + " by the " + std::to_string(verdict.asked.size()) + " of " +
            std::to_string(rules().size()) + " rules that a core can answer.\n";
-  if (sure == 0) return "Nothing found" + of_hints + ".\n";
-  return "Found: " + number_of(sure, "trouble", "troubles") + of_hints + ".\n";
+  if (sure == 0) return "Nothing found" + of_hints + "." + skipped_rules(verdict) + "\n";
+  return "Found: " + number_of(sure, "trouble", "troubles") + of_hints + "." + skipped_rules(verdict) + "\n";
 }
 
 double millis(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; }

@@ -51,6 +51,9 @@ TEST(Verdict, IsWholeWithoutWhatNotAllJvmsTell) {
   const Verdict verdict = judge(collected.facts);
   ASSERT_EQ(verdict.unasked.size(), 1u);
   EXPECT_FALSE(is_partial(verdict, collected));
+  const std::string all = std::to_string(verdict.asked.size() + 1);
+  EXPECT_THAT(text_of(verdict, collected), StartsWith("Nothing found. " + std::to_string(verdict.asked.size()) +
+                                                      " of " + all + " rules looked; skipped: "));
   EXPECT_THAT(text_of(verdict, collected), HasSubstr("libjvm.so has no symbols for the GC locker"));
 }
 
@@ -59,6 +62,7 @@ TEST(Verdict, NamesWhatWasNotLookedAt) {
   collected.steps = {{.name = "opening the JVM", .problem = "not permitted"}};
   const Verdict verdict = judge(collected.facts);
   EXPECT_TRUE(is_partial(verdict, collected));
+  EXPECT_THAT(text_of(verdict, collected), HasSubstr(" more.\n"));
   EXPECT_THAT(text_of(verdict, collected), HasSubstr("Skipped, and why:\n  deadlocks: the threads were not read\n"));
   collected.steps.push_back({.name = "threads", .problem = "no answer"});
   collected.steps.push_back({.name = "safepoint", .problem = "no answer"});
