@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "agent/jvm_support.h"
@@ -48,6 +49,8 @@ const char* ThreadIds::start(JNIEnv* jni, jvmtiEnv* jvmti) {
   if (jclass base = jni->FindClass("java/lang/BaseVirtualThread"))
     virtual_class_ = static_cast<jclass>(jni->NewGlobalRef(base));
   else jni->ExceptionClear();
+  name_ = jni->GetFieldID(thread, "name", "Ljava/lang/String;");
+  if (name_ == nullptr) jni->ExceptionClear();
   return make_own(jni);
 }
 
@@ -100,7 +103,7 @@ bool ThreadIds::define(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_b
   // The kernel's id is known only for the calling thread, and a virtual thread has none.
   const bool has_tid = !ran_before && !virtual_one;
   const auto tid = has_tid ? static_cast<std::uint64_t>(syscall(SYS_gettid)) : 0;
-  const auto was = ran_before && !virtual_one ? state_of(jvmti_, thread) : record::ThreadWas::kUnknown;
+  const auto was = ran_before ? state_of(jvmti_, thread) : record::ThreadWas::kUnknown;
   const std::uint8_t flags = record::thread_flags(
       (ran_before ? unsigned{record::kThreadRanBefore} : 0u) | (virtual_one ? unsigned{record::kThreadVirtual} : 0u),
       was);
@@ -119,8 +122,17 @@ std::uint64_t ThreadIds::defined(JNIEnv* jni, jthread thread, bool ran_before) {
   return id;
 }
 
-bool ThreadIds::define_by_id(std::uint64_t id) {
-  Definition definition(id, record::ThreadFields{.flags = record::kThreadVirtual});
+bool ThreadIds::define_by_field(JNIEnv* jni, jobject thread, std::uint64_t id) {
+  constexpr jsize kMost = 128;  // chars
+  char name[3 * kMost + 1] = "";
+  LocalFrame frame(jni, 2);
+  if (auto text = name_ == nullptr ? nullptr : static_cast<jstring>(jni->GetObjectField(thread, name_)))
+    jni->GetStringUTFRegion(text, 0, std::min(jni->GetStringLength(text), kMost), name);
+  return define_by_id(id, name);
+}
+
+bool ThreadIds::define_by_id(std::uint64_t id, std::string_view name) {
+  Definition definition(id, record::ThreadFields{.flags = record::kThreadVirtual, .name = name});
   if (!definitions_.append(definition)) return false;
   known_[slot_of(id)].store(id, std::memory_order_release);
   return true;

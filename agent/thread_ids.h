@@ -38,8 +38,9 @@ class ThreadIds {
   std::uint64_t defined_other(JNIEnv* jni, jthread thread) { return defined(jni, thread, true); }
   // The same for the calling thread of the VM.
   std::uint64_t defined_vm(Producer& producer);
-  // Defines a virtual thread by its id alone.
-  bool define_by_id(std::uint64_t id);
+  // Defines a virtual thread by its id alone, or also by the name in its field, without JVM TI.
+  bool define_by_id(std::uint64_t id) { return define_by_id(id, {}); }
+  bool define_by_field(JNIEnv* jni, jobject thread, std::uint64_t id);
   // Defines all threads of the JVM, except the agent's own.
   void define_all(JNIEnv* jni);
   bool is_defined(std::uint64_t id) const { return known_[slot_of(id)].load(std::memory_order_acquire) == id; }
@@ -59,6 +60,7 @@ class ThreadIds {
   static std::uint32_t slot_of(std::uint64_t id) { return static_cast<std::uint32_t>(id) % kKnown; }
 
   const char* make_own(JNIEnv* jni);
+  bool define_by_id(std::uint64_t id, std::string_view name);
   std::uint64_t defined(JNIEnv* jni, jthread thread, bool ran_before);
   bool define(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before);
 
@@ -68,6 +70,7 @@ class ThreadIds {
   jclass class_ = nullptr;          // global reference to java.lang.Thread
   jclass virtual_class_ = nullptr;  // global reference to BaseVirtualThread, if there is one
   jfieldID tid_ = nullptr;          // Thread.tid, a long in every JDK (java/lang/Thread.java, 8 to 27)
+  jfieldID name_ = nullptr;         // Thread.name, a String in the JDKs with virtual threads; null: not found
   jthread own_ = nullptr;           // global reference
   std::uint64_t own_id_ = ~0ull;
   std::atomic<std::uint64_t> known_[kKnown] = {};

@@ -311,9 +311,9 @@ std::uint64_t WaitTracer::owner_id(JNIEnv* jni, jobject lock) const {
   if (owner == nullptr) return 0;
   if (!threads_.is_virtual(jni, owner)) return threads_.defined_other(jni, owner);
   // JVM TI would wait until a virtual thread that is being mounted or unmounted has finished, and that may need what
-  // the calling thread holds. So only its id is used.
+  // the calling thread holds. So only its fields are read.
   const std::uint64_t id = threads_.id_of(jni, owner);
-  return threads_.is_defined(id) || threads_.define_by_id(id) ? id : 0;
+  return threads_.is_defined(id) || threads_.define_by_field(jni, owner, id) ? id : 0;
 }
 
 }  // namespace jtrace::agent
