@@ -65,6 +65,10 @@ class AgentSession : public Recorder {
   std::uint64_t pool_size = 0;
   bool started_with_vm = false;
   Collections collections;
+  const record::CountersFields& counters() const {
+    const record::CountersFields* late = collections.counters.load(std::memory_order_acquire);
+    return late != nullptr ? *late : config.counters;
+  }
   record::CountersFields late_counters;  // of Counters; written once, before `collections` refers to it
 
   // Whether a pool stays mapped because a callback did not end.

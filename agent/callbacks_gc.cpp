@@ -5,14 +5,12 @@
 
 #include "agent/agent_session.h"
 #include "agent/callbacks.h"
+#include "agent/heap_words.h"
 
 namespace jtrace::agent {
 namespace {
 
 using record::CountersFields;
-
-std::uint64_t read_counter(std::uint64_t address) { return *reinterpret_cast<const volatile std::uint64_t*>(address); }
-const char* text_at(std::uint64_t address) { return reinterpret_cast<const char*>(address); }
 
 // The sums of the counters that jtrace named. False if it named none.
 bool read_heap_counters(const CountersFields& counters, std::uint64_t& used, std::uint64_t& total) {
@@ -24,19 +22,7 @@ bool read_heap_counters(const CountersFields& counters, std::uint64_t& used, std
   return true;
 }
 
-const CountersFields& counters_of(const AgentSession& session) {
-  const CountersFields* late = session.collections.counters.load(std::memory_order_acquire);
-  return late != nullptr ? *late : session.config.counters;
-}
-
 bool knows_used_before(const CountersFields& counters) { return counters.used_before != 0 || !counters.spaces.empty(); }
-
-std::uint64_t used_in(const record::frame_types::Spaces& spaces) {
-  std::uint64_t used = 0;
-  for (const record::SpaceItem& space : spaces)
-    used += read_counter(space.top) - (space.bottom != 0 ? read_counter(space.bottom) : 0);
-  return used;
-}
 
 // What the end of the pause is compared with.
 void note_start(Collections& collections, const CountersFields& counters) {
@@ -116,7 +102,7 @@ void JNICALL garbage_collection_start(jvmtiEnv*) {
   record::ThreadRecord made{};
   made.thread = session.threads.defined_vm(guard.producer());
   made.header.number = session.collections.number.fetch_add(1, std::memory_order_relaxed) + 1;
-  note_start(session.collections, counters_of(session));
+  note_start(session.collections, session.counters());
   guard.write(made, record::RecordKind::kGcStart, false);
 }
 
@@ -132,10 +118,14 @@ void JNICALL garbage_collection_finish(jvmtiEnv*) {
   record::GcFinishRecord made{};
   made.thread = session.threads.defined_vm(guard.producer());
   made.header.number = number;
-  const CountersFields& counters = counters_of(session);
+  const CountersFields& counters = session.counters();
   write_cause(guard, counters, made.thread, number);
   const bool has_figures = read_heap_counters(counters, made.used, made.total);
   made.header.flags = has_figures ? record::kHasFigures : record::kFiguresFollow;
+  if (!has_figures && !counters.spaces.empty()) {
+    made.used = used_in(counters.spaces);
+    made.header.flags |= record::kHasUsed;
+  }
   guard.write(made, record::RecordKind::kGcFinish, false);
   if (has_figures) return;
   session.collections.figures_wanted.store(number, std::memory_order_release);

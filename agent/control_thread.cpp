@@ -6,10 +6,13 @@
 #include <stdio.h>
 
 #include "agent/control_socket.h"
+#include "agent/cycle_watch.h"
 #include "agent/handshake.h"
+#include "agent/heap_words.h"
 #include "agent/libc_floor.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/waits/wait_tracer.h"
+#include "base/clock.h"
 
 namespace jtrace::agent {
 namespace {
@@ -81,6 +84,7 @@ class ControlThread {
     set_time_out(session_.control.get(), 0);
     if (session_.waits != nullptr) session_.waits->start(jni_);
     send_started(session_.control.get(), session_.granted_events, session_.left_out());
+    start_watching();
     if (session_.methods != nullptr) session_.methods->start(jni_, session_.started_with_vm);
     owes_classes_ = session_.config.has_flag(record::kAllLoadedClasses);
     // A program waits for its probes at its start.
@@ -110,9 +114,33 @@ class ControlThread {
       limit = has_more ? 0 : kClassesInterval;
       if (!has_more) all_is_on();
     }
-    if (poll(sources, 2, limit) <= 0) return true;
+    if (const int look = cycles_.next_look(monotonic_ns()); look >= 0 && (limit < 0 || look < limit)) limit = look;
+    const int ready = poll(sources, 2, limit);
+    look_for_end_of_cycle();
+    if (ready <= 0) return true;
     if ((sources[1].revents & POLLIN) != 0) write_figures();
     return sources[0].revents == 0 || answer();
+  }
+
+  // Collectors whose counters are right after a pause collect within it.
+  bool watches_cycles() const { return session_.traces(record::kGcEvent) && session_.counters().used.empty(); }
+  void start_watching() {
+    if (watches_cycles()) cycles_.start(session_.counters(), monotonic_ns());
+  }
+  void look_for_end_of_cycle() {
+    if (!watches_cycles()) return;
+    const record::CountersFields& counters = session_.counters();
+    record::GcFinishRecord made{};
+    made.header.number = session_.collections.figures_wanted.load(std::memory_order_acquire);
+    const CycleWatch::Look look = cycles_.look(counters, made.header.number, monotonic_ns());
+    if (look == CycleWatch::Look::kGoesOn) return;
+    const std::uint64_t used = used_in(counters.spaces);
+    if (!figures_.read(made.used, made.total)) return;
+    if (!counters.spaces.empty()) made.used = used;
+    if (cycles_.ended_is_partial()) made.header.flags |= record::kIsPartial;
+    if (look == CycleWatch::Look::kAnotherRuns) made.header.flags |= record::kAnotherRuns;
+    CallbackGuard guard(CallbackGuard::kLifecycle);
+    if (guard) guard.write(made, record::RecordKind::kCycleEnd);
   }
 
   void write_figures() {
@@ -153,6 +181,7 @@ class ControlThread {
     if (session_.collections.counters.load(std::memory_order_relaxed) != nullptr) return;
     if (!decode_counters(payload, session_.late_counters)) return;
     session_.collections.counters.store(&session_.late_counters, std::memory_order_release);
+    start_watching();
   }
 
   // Over the socket, not through the pool, where they would come after everything that is not drained yet.
@@ -205,6 +234,7 @@ class ControlThread {
   AgentSession& session_;
   JNIEnv* jni_;
   RuntimeFigures figures_;
+  CycleWatch cycles_;
   bool done_ = false;
   bool owes_classes_ = false;  // the definitions of those that were loaded before
   std::uint32_t figures_written_ = 0;

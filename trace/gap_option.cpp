@@ -4,9 +4,7 @@
 #include "trace/clock_option.h"
 
 namespace jtrace::trace {
-namespace {
-
-std::optional<std::uint64_t> ns_of(std::string_view seconds) {
+std::optional<std::uint64_t> read_seconds(std::string_view seconds) {
   const std::size_t point = seconds.find('.');
   if (point == std::string_view::npos || seconds.size() - point != 10) return std::nullopt;
   const auto whole = parse_decimal<std::uint64_t>(seconds.substr(0, point));
@@ -14,8 +12,6 @@ std::optional<std::uint64_t> ns_of(std::string_view seconds) {
   if (!whole || !fraction || *whole > UINT64_MAX / kNanosPerSecond - 1) return std::nullopt;
   return *whole * kNanosPerSecond + *fraction;
 }
-
-}  // namespace
 
 std::string gap_text(const Gap& gap) {
   std::string text;
@@ -38,7 +34,7 @@ std::optional<Gap> read_gap(std::string_view text) {
     const std::string_view name = part.substr(0, equals);
     const std::string_view value = part.substr(equals + 1);
     std::optional<std::uint64_t> number;
-    if (name == "from" || name == "to") number = ns_of(value);
+    if (name == "from" || name == "to") number = read_seconds(value);
     else if (name == "thread" || name == "lost") number = parse_decimal<std::uint64_t>(value);
     else continue;
     if (!number) return std::nullopt;

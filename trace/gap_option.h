@@ -23,5 +23,7 @@ struct Gap {
 std::string gap_text(const Gap& gap);
 // Nothing if the text is not such a value; unknown keys are skipped.
 std::optional<Gap> read_gap(std::string_view text);
+// ns of what seconds_text() wrote (clock_option.h).
+std::optional<std::uint64_t> read_seconds(std::string_view seconds);
 
 }  // namespace jtrace::trace

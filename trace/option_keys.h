@@ -19,6 +19,7 @@ inline constexpr std::string_view kGapsByThread = "by thread";
 // inside its calls.
 inline constexpr std::string_view kExitKey = "jtrace.exit";
 inline constexpr std::string_view kMissedPausesKey = "hsperf.gc.missed";  // pauses of which only the number is known
+inline constexpr std::string_view kCollectionKey = "jtrace.collection";   // collection_option.h
 inline constexpr std::string_view kCpuTimeKey = "jtrace.cpuTime";
 inline constexpr std::string_view kContinuesKey = "jtrace.continues";      // traceId of the document before
 inline constexpr std::string_view kPausedKey = "jtrace.paused";            // true, false

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/collection_option.h"
 #include "trace/record/record_kinds.h"
 
 namespace jtrace::session {
@@ -15,6 +16,7 @@ constexpr std::uint64_t kPageSize = 4096;
 }  // namespace
 
 Result<> CollectionEvents::write_start(const record::ThreadRecord& record) {
+  start_ = record.header.time;
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
   JTRACE_RETURN_IF_ERROR(
       emitter_.emit(trace::GcStart{.threadIdRef = ThreadId(record.thread), .time = wall(record.header.time)}));
@@ -34,6 +36,7 @@ CollectionEvents::Cause CollectionEvents::cause_of(std::uint32_t number) const {
 Result<> CollectionEvents::take_finish(const record::GcFinishRecord& record) {
   const bool figures_follow = (record.header.flags & record::kFiguresFollow) != 0;
   const Cause cause = cause_of(record.header.number);
+  if (figures_follow) note_pause(record, cause);
   if (!figures_follow && !options_.nested_frees) return write_finish(record, cause);
   holding_ = true;
   held_ = {record, cause, figures_follow, 0};
@@ -62,9 +65,47 @@ void CollectionEvents::take_figures(const TimedRecord& record) {
     later_.push_back(record);  // belongs to a later collection, whose own gcFinish follows
     return;
   }
-  held_.record.used = record.as<record::GcFinishRecord>().used;
+  // What was read within the pause is what it left; the figures came later.
+  if ((held_.record.header.flags & record::kHasUsed) == 0) held_.record.used = record.as<record::GcFinishRecord>().used;
   held_.record.total = record.as<record::GcFinishRecord>().total;
   held_.record.header.flags |= record::kHasFigures;
+}
+
+void CollectionEvents::note_pause(const record::GcFinishRecord& record, const Cause& cause) {
+  pauses_.push_back({record.header.number, start_, cause});
+  if (pauses_.size() > kMostPauses) pauses_.pop_front();
+}
+
+// Pauses of the next one may have come before the end was seen: it was for another cause.
+std::vector<CollectionEvents::Pause> CollectionEvents::take_pauses(const record::GcFinishRecord& end) {
+  const auto is_later = [&](const Pause& pause) { return pause.number > end.header.number; };
+  auto last = std::find_if(pauses_.begin(), pauses_.end(), is_later);
+  const auto is_of_first = [&](const Pause& pause) {
+    return cause_text(pause.cause).view() == cause_text(pauses_[0].cause).view();
+  };
+  if ((end.header.flags & record::kAnotherRuns) != 0)
+    while (last != pauses_.begin() && !is_of_first(*(last - 1))) --last;
+  std::vector<Pause> taken(pauses_.begin(), last);
+  pauses_.erase(pauses_.begin(), last);
+  return taken;
+}
+
+Result<> CollectionEvents::write_collection(const record::GcFinishRecord& record) {
+  const std::vector<Pause> pauses = take_pauses(record);
+  if (pauses.empty()) return {};
+  const bool is_whole = (record.header.flags & record::kIsPartial) == 0;
+  trace::Collection made{.to = wall(record.header.time).ns(), .pauses = pauses.size(), .after = record.used};
+  if (record.total != 0) made.total = record.total;
+  if (is_whole) {
+    const trace::Number before = used_before(pauses.front().cause);
+    made.from = wall(pauses.front().start).ns();
+    if (before.present()) made.before = before.value_or(0);
+  }
+  for (const Pause& pause : pauses) {
+    if (made.kind.empty()) made.kind = kind_text(pause.cause);
+    if (made.cause.empty()) made.cause = cause_text(pause.cause).view();
+  }
+  return emitter_.emit(trace::Option{.key = trace::kCollectionKey, .value = trace::collection_text(made)});
 }
 
 bool CollectionEvents::may_release(std::uint64_t time) const {
@@ -85,6 +126,7 @@ Result<> CollectionEvents::release(std::deque<TimedRecord>& input) {
 Result<> CollectionEvents::write_finish(const record::GcFinishRecord& record, const Cause& cause) {
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
   const bool known = (record.header.flags & record::kHasFigures) != 0;
+  const bool used_known = known || (record.header.flags & record::kHasUsed) != 0;
   // G1 adds 8 bytes to every capacity so that none is 0 (g1MonitoringSupport.hpp, pad_capacity); a heap consists of
   // whole pages.
   const std::uint64_t total = record.total / kPageSize * kPageSize;
@@ -92,7 +134,7 @@ Result<> CollectionEvents::write_finish(const record::GcFinishRecord& record, co
   return emitter_.emit(trace::GcFinish{.threadIdRef = ThreadId(record.thread),
                                        .time = wall(record.header.time),
                                        .totalObjectSpace = known ? trace::Number(total) : trace::Number(),
-                                       .usedObjectSpace = known ? trace::Number(record.used) : trace::Number(),
+                                       .usedObjectSpace = used_known ? trace::Number(record.used) : trace::Number(),
                                        .cause = cause_text(cause),
                                        .kind = kind.empty() ? trace::Text() : trace::Text(kind),
                                        .usedObjectSpaceBefore = used_before(cause)});

@@ -1,9 +1,10 @@
-// CollectionEvents: gcStart and gcFinish. A gcFinish is held back until its figures have come,
-// in a record of their own, and with nested frees until the objFree events of its collection
+// CollectionEvents: gcStart, gcFinish, and the collections that are more than one pause. A gcFinish is held back until
+// its figures have come, in a record of their own, and with nested frees until the objFree events of its collection
 // have come. Records that come meanwhile wait, bounded in time and number. One thread.
 #pragma once
 
 #include <deque>
+#include <vector>
 
 #include "session/document/collection_causes.h"
 #include "session/document/event_part.h"
@@ -21,6 +22,9 @@ class CollectionEvents : private EventPart {
   void take_cause(const trace::record::GcCauseRecord& record);
   // Written at once, or held back.
   Result<> take_finish(const trace::record::GcFinishRecord& record);
+
+  // The end of a collection: of its pauses that were written, and have one number or another up to the record's.
+  Result<> write_collection(const trace::record::GcFinishRecord& record);
 
   bool is_holding() const { return holding_; }
   // A record that comes while a gcFinish is held back. True: it is to be released now.
@@ -42,12 +46,23 @@ class CollectionEvents : private EventPart {
     bool figures_follow;
     std::uint64_t last_free;
   };
+  struct Pause {
+    std::uint32_t number;
+    std::uint64_t start;  // monotonic ns
+    Cause cause;
+  };
+  void note_pause(const trace::record::GcFinishRecord& record, const Cause& cause);
+  std::vector<Pause> take_pauses(const trace::record::GcFinishRecord& end);
   void take_figures(const TimedRecord& record);
   Result<> write_finish(const trace::record::GcFinishRecord& record, const Cause& cause);
   Cause cause_of(std::uint32_t number) const;
 
   ObjectEvents& objects_;
-  Cause cause_{};  // the last one
+  static constexpr std::size_t kMostPauses = 1000;  // that wait for the end of their collection
+
+  Cause cause_{};             // the last one
+  std::uint64_t start_ = 0;   // of the last pause
+  std::deque<Pause> pauses_;  // whose collection has not ended
   CycleCauses cycles_;
   bool holding_ = false;
   HeldFinish held_{};

@@ -28,6 +28,9 @@ Result<> EventBuilder::on_GcFigures(const TimedRecord&, const record::GcFinishRe
   // they came too late
   return {};
 }
+Result<> EventBuilder::on_CycleEnd(const TimedRecord&, const record::GcFinishRecord& record) {
+  return collections_.write_collection(record);
+}
 Result<> EventBuilder::on_GcCause(const TimedRecord&, const record::GcCauseRecord& record) {
   collections_.take_cause(record);
   return {};

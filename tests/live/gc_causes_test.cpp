@@ -298,6 +298,61 @@ TEST_P(EachCollectorsCauses, HaveTheHeapBeforeAFullCollection) {
   compare(of, traced, logged);
 }
 
+struct Whole {
+  long before = -1, after = -1;  // MiB
+};
+// ZGC: "Garbage Collection (Proactive) 40M(4%)->8M(1%)"; Shenandoah has a line of its last cleanup, or of a full one.
+std::vector<Whole> logged_collections(const JvmProcess& jvm) {
+  const std::string text = read_file(jvm.in_working_folder("gc.log")).value_or("");
+  static const std::regex kWhole(
+      R"((?:(?:Garbage|Major|Minor) Collection \(.*?\)|Concurrent cleanup(?: \([^)]*\))?|Pause Full \(.*?\)) (\d+)M(?:\(\d+%\))?->(\d+)M)");
+  std::vector<Whole> found;
+  std::istringstream lines(text);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_search(line, match, kWhole)) found.push_back({std::stol(match[1]), std::stol(match[2])});
+  return found;
+}
+long mib_of(const std::string& option, const std::string& key) {
+  std::smatch match;
+  return std::regex_search(option, match, std::regex("(?:^|,)" + key + "=(\\d+)")) ? std::stol(match[1]) >> 20 : -1;
+}
+
+// Each explicit collection stands by itself, so none hides another. The log's figures are those of the marking's begin
+// and the relocation's end.
+TEST_P(EachCollectorsCauses, OfManyPausesHaveTheHeapBeforeAndAfterAll) {
+  const CollectorOf& of = GetParam();
+  if (!of.name.starts_with("Z") && of.name != "Shenandoah") GTEST_SKIP() << "its collections are its pauses";
+  if (of.name == "Z" && of.jdk.version < 17) GTEST_SKIP() << "the log has another form";
+  TracedJvm jvm(of.jdk, "Workload", {"--events", "gc"}, options_of(of, {"-Xmx256m"}));
+  for (int i = 0; i < 4; ++i) {
+    jvm.ask_each({"garbage 40", "gc 1"});
+    ::usleep(100'000);
+  }
+  const TraceDocument trace = jvm.finish_valid();
+  std::vector<Whole> logged = logged_collections(jvm.process());
+  std::vector<Whole> traced;
+  std::string all;
+  for (const TraceElement* option : trace.all("option")) {
+    if (option->get("key") != "jtrace.collection") continue;
+    const std::string value(option->get("value"));
+    all += value + "\n";
+    if (value.find("cause=System.gc()") != std::string::npos)
+      traced.push_back({mib_of(value, "before"), mib_of(value, "after")});
+  }
+  ASSERT_GE(traced.size(), 3u) << all;
+  // What was allocated between the JVM's look and ours, and the buffers of threads (Shenandoah).
+  constexpr long kMost = 8;
+  for (const Whole& each : traced)
+    EXPECT_TRUE(std::any_of(logged.begin(), logged.end(),
+                            [&](const Whole& other) {
+                              return std::labs(each.after - other.after) <= kMost &&
+                                     (of.name == "Shenandoah" || std::labs(each.before - other.before) <= kMost);
+                            }))
+        << each.before << " -> " << each.after << "\n"
+        << all << read_file(jvm.process().in_working_folder("gc.log")).value_or("");
+}
+
 TEST_P(EachCollectorsCauses, AFullMetaspaceIsOne) {
   const CollectorOf& of = GetParam();
   TracedJvm jvm(of.jdk, "Workload", {"--events", "gc"}, options_of(of, {"-Xmx100m", "-XX:MetaspaceSize=6m"}));

@@ -59,7 +59,10 @@ static_assert(sizeof(GapRecord) == kGapRoom);
 
 inline constexpr std::uint16_t kHasFigures = 1;     // kGcFinish: used and total are set
 inline constexpr std::uint16_t kFiguresFollow = 2;  // kGcFinish: a kGcFigures record with the same number follows
-struct GcFinishRecord {                             // kGcFinish, kGcFigures
+inline constexpr std::uint16_t kHasUsed = 4;        // kGcFinish: `used` is set, also without kHasFigures
+inline constexpr std::uint16_t kIsPartial = 8;      // kCycleEnd: it began before the trace, or before this was known
+inline constexpr std::uint16_t kAnotherRuns = 16;   // kCycleEnd: pauses of the next one may have come before
+struct GcFinishRecord {                             // kGcFinish, kGcFigures, kCycleEnd
   RecordHeader header;
   std::uint64_t thread;
   std::uint64_t used;   // bytes of the heap in use after the collection
@@ -186,7 +189,17 @@ enum class ValueKind : std::uint64_t {
   kObject = 2,   // `bits`: objId
   kText = 3,     // `bits`: id of a Text definition
   kUnknown = 4,  // an object of a class that is filtered out
+  kBox = 5,      // and the next ones: a java.lang.Boolean ..., in the order of kBoxTypes; `bits`: its value
 };
+inline constexpr std::string_view kBoxTypes = "ZCBSIJFD";  // of the primitives in boxes (JVMS 4.3.2)
+constexpr ValueKind box_kind(std::size_t index) {
+  return static_cast<ValueKind>(static_cast<std::uint64_t>(ValueKind::kBox) + index);
+}
+// The type of the value in a box; '\0': it is no box.
+constexpr char box_type(ValueKind kind) {
+  const std::uint64_t index = static_cast<std::uint64_t>(kind) - static_cast<std::uint64_t>(ValueKind::kBox);
+  return index < kBoxTypes.size() ? kBoxTypes[static_cast<std::size_t>(index)] : '\0';
+}
 struct ValueRecord {  // kValue
   RecordHeader header;
   std::uint64_t bits;

@@ -79,6 +79,80 @@ TEST_F(EventBuilderTest, FiguresThatFollowReachTheirGcFinishAndNothingOvertakesI
   EXPECT_EQ(capture_.all<trace::GcFinish>()[0].time.ns(), 5'000'000'020u);
 }
 
+TEST_F(EventBuilderTest, WhatWasReadWithinThePauseStaysWhenFiguresFollow) {
+  event(RecordKind::kGcFinish, 20, record::GcFinishRecord{.thread = 1, .used = 70},
+        record::kFiguresFollow | record::kHasUsed, 1);
+  event(RecordKind::kGcFigures, 40, record::GcFinishRecord{.used = 100, .total = 8192}, 0, 1);
+  event(RecordKind::kGcFinish, 50, record::GcFinishRecord{.thread = 1, .used = 80},
+        record::kFiguresFollow | record::kHasUsed, 2);
+  EXPECT_TRUE(builder_.finish());
+  const auto finishes = capture_.all<trace::GcFinish>();
+  ASSERT_EQ(finishes.size(), 2u);
+  EXPECT_EQ(finishes[0].usedObjectSpace, 70u);
+  EXPECT_EQ(finishes[0].totalObjectSpace, 8192u);
+  EXPECT_EQ(finishes[1].usedObjectSpace, 80u);
+  EXPECT_FALSE(finishes[1].totalObjectSpace.present());
+}
+
+// The pauses of a collection of ZGC, each with the cause; then its end, with the number of its last pause.
+class CycleTest : public EventBuilderTest {
+ protected:
+  void pause(const char* cause) {
+    constexpr std::uint16_t kKnown = record::kHasCause | record::kHasKinds | record::kHasUsedBefore;
+    ++number_;
+    event(RecordKind::kGcStart, 10 * number_, record::ThreadRecord{.thread = 1}, 0, number_);
+    event(RecordKind::kGcCause, 10 * number_ + 1, cause_record(cause, kMinor), kKnown, number_);
+    event(RecordKind::kGcFinish, 10 * number_ + 2, record::GcFinishRecord{.thread = 1}, record::kFiguresFollow,
+          number_);
+    event(RecordKind::kGcFigures, 10 * number_ + 3, record::GcFinishRecord{.total = 8192}, 0, number_);
+  }
+  void end(std::uint32_t number, std::uint16_t flags = 0) {
+    event(RecordKind::kCycleEnd, 10 * number_ + 5, record::GcFinishRecord{.used = 100, .total = 8192}, flags, number);
+  }
+  std::vector<std::string> collections() {
+    std::vector<std::string> found;
+    for (const trace::Option& each : capture_.all<trace::Option>())
+      if (each.key == trace::Text("jtrace.collection")) found.emplace_back(each.value.view());
+    return found;
+  }
+  std::uint32_t number_ = 0;
+};
+
+TEST_F(CycleTest, IsFromItsFirstPauseToItsEnd) {
+  for (int i = 0; i < 3; ++i) pause("Allocation Rate");
+  end(3);
+  pause("Proactive");
+  end(4);
+  EXPECT_EQ(collections(),
+            (std::vector<std::string>{"from=5.000000010,to=5.000000035,pauses=3,before=500,after=100,total=8192,kind="
+                                      "minor,cause=Allocation Rate",
+                                      "from=5.000000040,to=5.000000045,pauses=1,before=500,after=100,total=8192,kind="
+                                      "minor,cause=Proactive"}));
+}
+
+TEST_F(CycleTest, HasNoBeginIfThatWasBeforeTheTrace) {
+  pause("Timer");
+  end(1, record::kIsPartial);
+  EXPECT_EQ(collections(),
+            (std::vector<std::string>{"to=5.000000015,pauses=1,after=100,total=8192,kind=minor,cause=Timer"}));
+}
+
+TEST_F(CycleTest, LeavesThePausesOfTheNextOneToThat) {
+  pause("Timer");
+  pause("Proactive");
+  end(2, record::kAnotherRuns);
+  pause("Proactive");
+  end(3);
+  ASSERT_EQ(collections().size(), 2u);
+  EXPECT_NE(collections()[0].find("pauses=1,"), std::string::npos);
+  EXPECT_NE(collections()[1].find("pauses=2,"), std::string::npos);
+}
+
+TEST_F(CycleTest, WithoutAPauseInTheTraceIsNotWritten) {
+  end(0, record::kIsPartial);
+  EXPECT_TRUE(collections().empty());
+}
+
 TEST_F(EventBuilderTest, FiguresThatDoNotComeAreNotWaitedForLong) {
   event(RecordKind::kGcFinish, 20, record::GcFinishRecord{.thread = 1}, record::kFiguresFollow, 1);
   event(RecordKind::kThreadEnd, 30, record::ThreadRecord{.thread = 2});
