@@ -83,6 +83,7 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   if (counts_calls() && !area_->counts().start(recorder_.threads.own_id())) return "no memory is left for the counters";
   if (jclass string = jni->FindClass("java/lang/String"))
     string_class_ = static_cast<jclass>(jni->NewGlobalRef(string));
+  boxes_.start(jni);
   if (recorder_.traces(record::kThrowEvent | record::kCatchEvent)) throwable_.find(jni);
   return nullptr;
 }

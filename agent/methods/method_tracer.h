@@ -20,6 +20,7 @@
 
 #include "agent/classfile/class_file.h"
 #include "agent/definition_stream.h"
+#include "agent/methods/boxes.h"
 #include "agent/methods/callees.h"
 #include "agent/methods/class_hook.h"
 #include "agent/methods/class_numbers.h"
@@ -65,6 +66,7 @@ class MethodTracer {
     callees_.destroy_monitor();
     throwable_.release(jni);
     if (string_class_ != nullptr) jni->DeleteGlobalRef(string_class_);
+    boxes_.release(jni);
   }
   // Lets probes write or not (pause).
   void set_on(bool on);
@@ -89,6 +91,7 @@ class MethodTracer {
   ProbeArea& area() const { return *area_; }
   const ThrowableFields& throwable() const { return throwable_; }
   jclass string_class() const { return string_class_; }
+  const Boxes& boxes() const { return boxes_; }
   // A stack of open calls for the calling thread; nullptr if there is none left, which is counted.
   OpenCalls::Stack* open_calls_of(std::uint64_t thread);
   // "classes=N,methods=N,...": for the trace and for status.
@@ -112,6 +115,7 @@ class MethodTracer {
   Recorder& recorder_;
   Wakeup& wakeup_;
   jclass string_class_ = nullptr;  // global reference to java.lang.String
+  Boxes boxes_;
   ThrowableFields throwable_;
   Callees callees_;
   ProbeArea* area_ = nullptr;

@@ -37,6 +37,7 @@ record::ValueKind describe(const ProbeGuard& guard, JNIEnv* jni, jobject object,
     read_text(jni, static_cast<jstring>(object), text);
     return record::ValueKind::kText;
   }
+  if (record::ValueKind kind{}; guard.tracer().boxes().read(jni, type, object, bits, kind)) return kind;
   if (!guard.recorder().registry->class_is_included(jni, type)) return record::ValueKind::kUnknown;
   bits = guard.recorder().registry->object_id(jni, object);
   return bits != 0 ? record::ValueKind::kObject : record::ValueKind::kUnknown;

@@ -102,6 +102,12 @@ trace::List<trace::Value> ValueElements::make(const std::vector<CallValue>& valu
       case ValueKind::kObject: made.objIdRef = trace::ObjectId(each.bits); break;
       case ValueKind::kNull: made.objIdRef = trace::ObjectId::none(); break;
       case ValueKind::kUnknown: break;
+      default:
+        if (const char type = trace::record::box_type(each.kind); type != '\0') {
+          Shown shown = primitive(type, each.bits);
+          made.type = shown.type;
+          made.value = texts_.emplace_back(std::move(shown.value));
+        }
     }
   }
   return elements_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <iterator>
 
 #include "trace/io/allocation_weight.h"
@@ -269,8 +270,23 @@ bool SlowCalls::is_idle(const SlowCall& call) const {
 
 namespace {
 
-std::string object_argument(const Value& value, const Scope& scope) {
-  if (!value.objIdRef.present() || !value.objIdRef.is_number()) return "?";
+// The declared type of an argument, as Java prints it; "?" if the signature has none there.
+std::string declared_type(std::string_view signature, std::size_t position) {
+  std::size_t at = signature.starts_with('(') ? 1 : signature.size();
+  for (; at < signature.size() && signature[at] != ')'; --position) {
+    const std::size_t begin = at;
+    while (at < signature.size() && signature[at] == '[') ++at;
+    at = at < signature.size() && signature[at] == 'L' ? signature.find(';', at) : at;
+    if (at >= signature.size()) break;
+    const std::string_view type = signature.substr(begin, ++at - begin);
+    if (position != 0) continue;
+    return java_class_name(type.starts_with('L') ? type.substr(1, type.size() - 2) : type);
+  }
+  return "?";
+}
+
+std::string object_argument(const Value& value, const Scope& scope, const std::string& declared) {
+  if (!value.objIdRef.present() || !value.objIdRef.is_number()) return declared;
   const std::uint64_t id = value.objIdRef.value();
   if (id == 0) return "null";
   const auto known = scope.objects.find(id);
@@ -279,17 +295,52 @@ std::string object_argument(const Value& value, const Scope& scope) {
   return type + "#" + std::to_string(id);
 }
 
+// A quotation mark in the text, or the end of a line, cannot be taken for that of the argument.
+std::string quoted_text(std::string_view word) {
+  std::string text = "\"";
+  for (const char c : word) {
+    if (c == '"' || c == '\\') text += '\\', text += c;
+    else if (c == '\n') text += "\\n";
+    else if (c == '\r') text += "\\r";
+    else if (c == '\t') text += "\\t";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      text += code;
+    } else {
+      text += c;
+    }
+  }
+  return text + '"';
+}
+
+// Where the argument that begins at `at` ends: before its comma, or at the end.
+std::size_t argument_end(std::string_view arguments, std::size_t at) {
+  if (arguments[at] != '"') return std::min(arguments.find(", ", at), arguments.size());
+  for (++at; at < arguments.size() && arguments[at] != '"'; ++at)
+    if (arguments[at] == '\\') ++at;
+  return std::min(at + 1, arguments.size());
+}
+
+// A number begins with a digit or a minus. Types without a package and a dot look like words, and are not told apart.
+bool is_type(std::string_view argument) {
+  const bool is_name = argument.front() >= 'A' && (argument.find('.') != argument.npos || argument.ends_with("[]"));
+  return is_name && argument.find('#') == argument.npos;
+}
+
 }  // namespace
 
-std::string arguments_text(const List<Value>& values, const Scope& scope) {
+std::string arguments_text(const List<Value>& values, const Scope& scope, std::string_view signature) {
   std::string text;
+  std::size_t position = 0;
   for (const Value& value : values) {
     if (!text.empty()) text += ", ";
     const std::string_view type = value.type.view();
     const std::string_view word = value.value.present() ? value.value.view() : value.text.view();
-    if (type == "OPAQUE") text += object_argument(value, scope);
-    else if (type == "STRING") text.append("\"").append(word).append("\"");
+    if (type == "OPAQUE") text += object_argument(value, scope, declared_type(signature, position));
+    else if (type == "STRING") text += quoted_text(word);
     else text += word;
+    ++position;
     if (text.size() <= kMaxArguments) continue;
     std::size_t end = kMaxArguments;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
@@ -298,18 +349,14 @@ std::string arguments_text(const List<Value>& values, const Scope& scope) {
   return text;
 }
 
-// A text may have any character: after its quotation mark comes the next argument, or the end.
 OpaqueArguments opaque_arguments(std::string_view arguments) {
   OpaqueArguments found;
   for (std::size_t at = 0; at < arguments.size();) {
-    const bool is_text = arguments[at] == '"';
-    const std::size_t end = std::min(arguments.find(is_text ? "\", " : ", ", at + (is_text ? 1 : 0)), arguments.size());
+    const std::size_t end = argument_end(arguments, at);
     const std::string_view each = arguments.substr(at, end - at);
-    if (!is_text) {
-      found.objects = found.objects || each.find('#') != std::string_view::npos;
-      found.unread = found.unread || each == "?";
-    }
-    at = end + (is_text ? 3 : 2);
+    found.objects = found.objects || (each.front() != '"' && each.find('#') != std::string_view::npos);
+    found.unread = found.unread || each == "?" || is_type(each);
+    at = end + 2;
   }
   return found;
 }

@@ -154,7 +154,8 @@ class SlowCalls {
 };
 
 // `value` children of a methodEntry as one line, shortened if it is long: "17, "abc", shop.Order#228, null, ?".
-std::string arguments_text(const List<Value>& values, const Scope& scope);
+// `signature`: of the method, in internal form, for the declared type of what the trace has no value of; may be "".
+std::string arguments_text(const List<Value>& values, const Scope& scope, std::string_view signature = {});
 // Whether it names objects by number, or has a value that could not be read.
 struct OpaqueArguments {
   bool objects = false, unread = false;

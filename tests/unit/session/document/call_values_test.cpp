@@ -57,6 +57,21 @@ TEST(ValueElements, SayWhatTheSignatureMakesOfTheBits) {
   EXPECT_EQ(result[0].value.view(), "5");
 }
 
+TEST(ValueElements, NumbersInObjectsAreNumbers) {
+  constexpr std::string_view kTypes = trace::record::kBoxTypes;
+  std::string text;
+  for (std::size_t i = 0; i < kTypes.size(); ++i) {
+    const std::uint64_t bits = kTypes[i] == 'D'   ? std::bit_cast<std::uint64_t>(65.0)
+                               : kTypes[i] == 'F' ? std::bit_cast<std::uint32_t>(65.0f)
+                                                  : 65;
+    ValueElements elements;
+    const std::vector<CallValue> values = {{7, 0, trace::record::box_kind(i), bits, {}, 0}};
+    const auto made = elements.make(values, 7, "(Ljava/lang/Object;)V", false);
+    text += std::string(made[0].type.view()) + "=" + std::string(made[0].value.view()) + " ";
+  }
+  EXPECT_EQ(text, "BOOLEAN=true CHAR=A INT=65 INT=65 INT=65 LONG=65 FLOAT=65 DOUBLE=65 ");
+}
+
 TEST(ValueElements, OddNumbersAreWrittenAsJavaHasThem) {
   const auto text_of = [](const char* signature, std::uint64_t bits) {
     ValueElements elements;
