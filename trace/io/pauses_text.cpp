@@ -1,6 +1,7 @@
 #include "trace/io/pauses_text.h"
 
 #include <cstdio>
+#include <optional>
 
 #include "base/strings.h"
 #include "trace/io/statistics_rows.h"
@@ -32,6 +33,24 @@ void causes_text(std::string& out, const ScopeStatistics& statistics) {
              or_unknown(row.key.first).c_str());
 }
 
+std::string heap_text(const std::optional<std::uint64_t>& bytes) { return heap_text(bytes.value_or(0)); }
+
+// What they free is seen at their end, not at that of a pause.
+void collections_text(std::string& out, const ScopeStatistics& statistics, std::size_t rows) {
+  if (statistics.collections.empty()) return;
+  put_line(out, "  %-12s %10s %10s    %-10s  %10s %7s  %-12s %s", "TIME UTC", "LASTED s", "BEFORE", "AFTER", "HEAP",
+           "PAUSES", "KIND", "CAUSE OF THE COLLECTION");
+  const Rows<const Collection*> collections = longest_collections(statistics, rows);
+  for (const Collection* each : collections)
+    put_line(out, "  %-12s %10s %10s -> %-10s  %10s %7llu  %-12s %s",
+             time_of_day(each->from != 0 ? each->from : each->to).c_str(),
+             each->from != 0 ? seconds(lasted(*each)).c_str() : "-", heap_text(each->before).c_str(),
+             heap_text(each->after).c_str(), heap_text(each->total).c_str(),
+             static_cast<unsigned long long>(each->pauses), or_unknown(each->kind).c_str(),
+             or_unknown(each->cause).c_str());
+  out += more_rows(collections.left_out);
+}
+
 }  // namespace
 
 std::string pauses_text(const ScopeStatistics& statistics, std::size_t rows) {
@@ -40,6 +59,7 @@ std::string pauses_text(const ScopeStatistics& statistics, std::size_t rows) {
     put_line(out, "  %llu more that were not seen: only their number is known",
              static_cast<unsigned long long>(statistics.gc_missed));
   causes_text(out, statistics);
+  collections_text(out, statistics, rows);
   const Rows<const GcPause*> pauses = longest_pauses(statistics, rows);
   put_line(out, "  %-12s %10s %10s    %-10s  %10s  %-12s %s", "TIME UTC", "PAUSE s", "BEFORE", "AFTER", "HEAP", "KIND",
            "CAUSE");

@@ -130,6 +130,7 @@ class Page {
         greatest(statistics.threads, limit(kLanes * 2), [](const auto& row) { return row.second.events; });
     json_.member("all", statistics.threads.size());
     json_.member("estimated", statistics.allocation_kind == AllocationKind::kSampled).key("rows").begin_array();
+    const Recorded of_events = recorded_of(statistics), of_states = recorded_of(states);
     const auto* lanes = report_.lanes(states);
     const std::size_t shown = std::min(rows.size(), limit(kLanes));
     const std::size_t bars = std::max<std::size_t>(limit(kBars) / std::max<std::size_t>(shown, 1), 4);
@@ -137,8 +138,9 @@ class Page {
       const auto& [id, thread] = *rows[i];
       const auto info = statistics.scope->threads.find(id);
       json_.begin_object().member("name", statistics.scope->thread_name(id)).member("id", std::to_string(id));
-      json_.member("events", thread.events).member("allocations", rounded(thread.allocations));
-      json_.member("bytes", rounded(thread.allocated_bytes));
+      json_.member("events", thread.events);
+      if (of_events.allocations)
+        json_.member("allocations", rounded(thread.allocations)).member("bytes", rounded(thread.allocated_bytes));
       if (info != statistics.scope->threads.end()) {
         json_.member("group", info->second.group);
         if (info->second.start.present()) json_.member("start", us(info->second.start.ns()));
@@ -146,9 +148,9 @@ class Page {
       }
       const auto state = states.threads.find(id);
       if (state != states.threads.end()) {
-        json_.member("blocked", us_of(state->second.blocked.total))
-            .member("waiting", us_of(state->second.waiting.total));
-        json_.member("sleeping", us_of(state->second.sleeping.total));
+        if (of_states.blocked) json_.member("blocked", us_of(state->second.blocked.total));
+        if (of_states.waiting) json_.member("waiting", us_of(state->second.waiting.total));
+        if (of_states.sleeping) json_.member("sleeping", us_of(state->second.sleeping.total));
       }
       if (lanes != nullptr && i < shown)
         if (const auto lane = lanes->find(id); lane != lanes->end()) lane_of(lane->second, bars);
@@ -233,14 +235,28 @@ class Page {
       json_.value(us(longest->start)).value(us_of(longest->duration)).value(longest->used);
       json_.value(longest->before).value(longest->kind).value(longest->cause);
     }
+    json_.end_array().key("collections").begin_array();
+    // begin (null: before the trace), end, pauses, used before and after (null: unknown), kind, cause
+    const Rows<const Collection*> collections = longest_collections(statistics, limit(kPauses) / 4);
+    for (const Collection* whole : collections) {
+      const auto put = [&](std::optional<std::uint64_t> value) { value ? json_.value(*value) : json_.null(); };
+      json_.begin_array();
+      put(whole->from != 0 ? std::optional(us(whole->from)) : std::nullopt);
+      json_.value(us(whole->to)).value(whole->pauses);
+      put(whole->before);
+      put(whole->after);
+      json_.value(whole->kind).value(whole->cause).end_array();
+    }
     json_.end_array();
+    write_left_out(json_, "collections", collections.left_out);
   }
 
   void methods(const ScopeStatistics& statistics) {
     const auto weight = [](const auto& row) {
       return std::tuple(row.second.self, row.second.calls, row.second.counted);
     };
-    json_.key("rows").begin_array();  // name, calls, self, total, cpu (ns), methodCount or null
+    json_.member("timed", recorded_of(statistics).calls);  // otherwise calls were only counted
+    json_.key("rows").begin_array();                       // name, calls, self, total, cpu (ns), methodCount or null
     for (const auto* row : greatest(statistics.methods, limit(kRows * 2), weight)) {
       const MethodStatistics& method = row->second;
       json_.begin_array().value(statistics.scope->method_name(row->first)).value(method.calls).value(method.self);

@@ -29,6 +29,7 @@ void note_events(Scope& scope, std::string_view words) {
   const std::uint64_t events = record::events_in(words);
   const auto has = [&](std::uint64_t bits) { return (events & bits) != 0; };
   const bool samples = has(record::kObjAllocEvent), exact = has(record::kAllocationEvent);
+  scope.asked_events |= events;
   scope.has_blocking_ends |= has(record::kMonContendedEnteredEvent);
   scope.has_wait_ends |= has(record::kMonWaitedEvent);
   scope.has_calls |= has(record::kMethodEvent | record::kMethodCountEvent);

@@ -56,7 +56,8 @@ struct Scope {
   // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;
   bool has_calls = false, has_exceptions = false, has_allocations = false;  // were asked for
-  bool has_messages = false;                                                // of exceptions: were asked for
+  std::uint64_t asked_events = 0;                         // EventBit, of all its traces; only with has_events_option
+  bool has_messages = false;                              // of exceptions: were asked for
   bool probes_allocations = false;                        // allocations: those of calls that began during the trace
   std::optional<std::uint64_t> probed_methods;            // jtrace.rewritten: methods of loaded classes with probes
   bool has_blocking_ends = false, has_wait_ends = false;  // monContendedEntered, monWaited were asked for

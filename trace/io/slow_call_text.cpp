@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "trace/io/statistics_rows.h"
+#include "trace/record/control.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -50,10 +51,19 @@ std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
   return text;
 }
 
+// Of what was not asked for, 0 s is not known. I/O is seen by calls.
+constexpr std::array<std::uint64_t, kWaitKinds> kEventsOfWaits = {
+    record::kMonContendedEnteredEvent, record::kMonWaitedEvent | record::kParkEvent, record::kSleepEvent,
+    record::kMethodEvent, record::kMethodEvent};
+bool may_be_recorded(const Scope& scope, std::uint64_t events) {
+  return !scope.has_events_option || (scope.asked_events & events) != 0;
+}
+
 void write_waits(JsonWriter& json, const Scope& scope, const SlowCall& call) {
   for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
-    json.member(wait_name(static_cast<WaitKind>(kind)), as_seconds(call.waits[kind].ns));
-  json.member("paused", as_seconds(call.paused));
+    if (may_be_recorded(scope, kEventsOfWaits[kind]) || call.waits[kind].ns != 0)
+      json.member(wait_name(static_cast<WaitKind>(kind)), as_seconds(call.waits[kind].ns));
+  if (may_be_recorded(scope, record::kGcEvent)) json.member("paused", as_seconds(call.paused));
   if (call.cpu) json.member("onProcessor", as_seconds(*call.cpu));
   json.member("other", as_seconds(call.other())).key("longestWaits").begin_array();
   for (std::size_t kind = 0; kind < kWaitKinds; ++kind) {

@@ -9,6 +9,7 @@
 #include "trace/io/statistics_rows.h"
 #include "trace/io/table_rows.h"
 #include "trace/probed_methods.h"
+#include "trace/record/control.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -88,8 +89,21 @@ OpaqueArguments opaque_in(const std::vector<const SlowCall*>& calls) {
   return all;
 }
 
+// The groups of --events with waits that the trace does not have; "": all, or it does not say.
+std::string waits_not_recorded(const Scope& scope) {
+  std::string groups;
+  const auto add = [&](std::uint64_t events, const char* group) {
+    if (scope.has_events_option && (scope.asked_events & events) == 0)
+      groups.append(groups.empty() ? "" : ",").append(group);
+  };
+  add(record::kMonContendedEnteredEvent | record::kMonWaitedEvent, "monitors");
+  add(record::kSleepEvent, "sleeps");
+  add(record::kParkEvent, "parks");
+  return groups;
+}
+
 // Explains what of the lines above explains nothing itself, once.
-std::string footnotes(const Chosen& chosen) {
+std::string footnotes(const ScopeStatistics& statistics, const Chosen& chosen) {
   const auto calls = shown_calls(chosen);
   const auto any = [&](auto&& is) {
     return std::any_of(calls.begin(), calls.end(), [&](auto* call) { return is(*call); });
@@ -102,10 +116,15 @@ std::string footnotes(const Chosen& chosen) {
                : "  other: on a processor, ready for one, or in native code; with --cpu-time the trace tells the "
                  "first, with "
                  "--io reads and writes of sockets and files\n";
+  if (const std::string groups = waits_not_recorded(*statistics.scope); !groups.empty() && any(shows_other))
+    out += "  and what was not recorded is in other too: --events " + groups + "\n";
   const OpaqueArguments opaque = opaque_in(calls);
   if (opaque.objects)
     out += "  #7: an object, by its number in the trace; numbers and texts are shown, objects are not\n";
-  if (opaque.unread) out += "  ?: an array, or an object of a class without probes: the trace has no number for it\n";
+  if (opaque.unread)
+    out +=
+        "  a type (or ?) in the place of an argument: an array, or an object of a class without probes: the "
+        "trace has neither its value nor a number for it\n";
   return out;
 }
 
@@ -161,7 +180,7 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   if (!chosen.open.empty()) out += "  > had not ended when the trace did, or when events of its thread were lost\n";
   if (const std::size_t more = chosen.all_open - chosen.open.size(); more != 0)
     out += "  " + std::to_string(more) + " more had not ended\n";
-  out += idle_calls_text(statistics, chosen.idle) + footnotes(chosen);
+  out += idle_calls_text(statistics, chosen.idle) + footnotes(statistics, chosen);
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
   if (const std::string& least = statistics.scope->slower_than; !least.empty())

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trace/record/control.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -20,6 +21,8 @@ SqliteAnswers::SqliteAnswers(sqlite3* db)
       exception_(db, "INSERT INTO exception VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
       method_(db, "INSERT INTO method_time VALUES(?,?,?,?,?,?,?,?,?,?)"),
       sample_(db, "INSERT INTO sample VALUES(?,?,?,?)"),
+      collection_(db, "INSERT INTO collection VALUES(?,?,?,?,?,?,?,?,?)"),
+      recorded_(db, "INSERT INTO recorded VALUES(?,?,?,?,?)"),
       heap_(db, "INSERT INTO heap_class VALUES(?,?,?,?)"),
       loss_(db, "INSERT INTO loss VALUES(?,?,?,?,?)"),
       note_(db, "INSERT INTO note VALUES(?,?)") {}
@@ -110,7 +113,12 @@ void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<Ope
   call_.known(stack.size() > 1 ? stack[stack.size() - 2].id : 0).number(frame.time).number(time);
   call_.number(whole - std::min(whole, frame.user));
   (cpu_time != 0 && cpu_time >= frame.cpu_time ? call_.number(cpu_time - frame.cpu_time) : call_.null());
-  call_.number(std::min(whole, in_waits)).number(stack.size()).number(frame.unfinished ? 0 : 1);
+  constexpr std::uint64_t kWaits =
+      record::kMonContendedEnteredEvent | record::kMonWaitedEvent | record::kParkEvent | record::kSleepEvent;
+  const bool has_waits = !scope.has_events_option || (scope.asked_events & kWaits) != 0;
+  (has_waits ? call_.number(std::min(whole, in_waits)) : call_.null())
+      .number(stack.size())
+      .number(frame.unfinished ? 0 : 1);
   done((frame.arguments ? call_.text(*frame.arguments) : call_.null()).run());
   Statistics::on_leave(scope, thread, stack, time, cpu_time);
 }
@@ -132,9 +140,12 @@ void SqliteAnswers::add_exception(const Scope& scope, const EndedException& ende
 
 void SqliteAnswers::add_methods(const ScopeStatistics& statistics) {
   const auto& times = statistics.slow.methods();
+  const bool has_calls = recorded_of(statistics).calls;
   for (const auto& [id, method] : statistics.methods) {
-    method_.number(row_of(*statistics.scope)).number(id).number(method.calls).number(method.total);
-    method_.number(method.self).known(method.cpu);
+    method_.number(row_of(*statistics.scope)).number(id);
+    if (has_calls) method_.number(method.calls).number(method.total).number(method.self);
+    else method_.null().null().null();
+    method_.known(method.cpu);
     if (const auto found = times.find(id); found != times.end())
       method_.number(found->second.percentile(0.5))
           .number(found->second.percentile(0.99))
@@ -142,6 +153,23 @@ void SqliteAnswers::add_methods(const ScopeStatistics& statistics) {
     else method_.null().null().null();
     done((method.has_count ? method_.number(method.counted) : method_.null()).run());
   }
+}
+
+void SqliteAnswers::add_collections(const ScopeStatistics& statistics) {
+  const auto optional = [](Insert& row, const std::optional<std::uint64_t>& value) -> Insert& {
+    return value ? row.number(*value) : row.null();
+  };
+  for (const Collection& each : statistics.collections) {
+    collection_.number(row_of(*statistics.scope)).known(each.from).number(each.to).number(each.pauses);
+    optional(optional(optional(collection_, each.before), each.after), each.total);
+    done(collection_.known(std::string_view(each.kind)).known(std::string_view(each.cause)).run());
+  }
+}
+
+void SqliteAnswers::add_recorded(const ScopeStatistics& statistics) {
+  const Recorded recorded = recorded_of(statistics);
+  recorded_.number(row_of(*statistics.scope)).number(recorded.blocked).number(recorded.waiting);
+  done(recorded_.number(recorded.sleeping).number(recorded.allocations).run());
 }
 
 void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
@@ -169,6 +197,8 @@ bool SqliteAnswers::complete() {
   for (const ScopeStatistics& each : by_scope()) {
     if (each.scope == nullptr) continue;
     add_methods(each);
+    add_collections(each);
+    add_recorded(each);
     add_notes(each);
     for (const auto& [name, amount] : each.heap)
       done(heap_.number(row_of(*each.scope)).text(name).number(amount.count).number(amount.bytes).run());

@@ -45,10 +45,12 @@ class SqliteAnswers final : public Statistics {
   void add_exception(const Scope& scope, const EndedException& ended);
   void add_sample(const ScopeStatistics& statistics, const Value& value);
   void add_methods(const ScopeStatistics& statistics);
+  void add_collections(const ScopeStatistics& statistics);
+  void add_recorded(const ScopeStatistics& statistics);
   void add_notes(const ScopeStatistics& statistics);
   void done(bool written) { is_written_ = is_written_ && written; }
 
-  Insert call_, wait_, gc_, exception_, method_, sample_, heap_, loss_, note_;
+  Insert call_, wait_, gc_, exception_, method_, sample_, collection_, recorded_, heap_, loss_, note_;
   Scope nobody_;
   const Scope* scope_ = nullptr;
   std::uint64_t seq_ = 0;

@@ -37,6 +37,9 @@ CREATE TABLE method_time(agent INTEGER, method INTEGER, calls INTEGER, total INT
                          p99 INTEGER, longest INTEGER, counted INTEGER);
 CREATE TABLE sample(agent INTEGER, time INTEGER, name TEXT, value);
 CREATE TABLE heap_class(agent INTEGER, class TEXT, instances INTEGER, bytes INTEGER);
+CREATE TABLE collection(agent INTEGER, started INTEGER, ended INTEGER, pauses INTEGER, used_before INTEGER, used INTEGER,
+                        total INTEGER, kind TEXT, cause TEXT);
+CREATE TABLE recorded(agent INTEGER PRIMARY KEY, blocked INTEGER, waiting INTEGER, sleeping INTEGER, allocations INTEGER);
 CREATE TABLE loss(agent INTEGER, thread INTEGER, started INTEGER, ended INTEGER, events INTEGER);
 CREATE TABLE note(agent INTEGER, note TEXT);
 BEGIN;
@@ -104,6 +107,15 @@ std::string view_of_exceptions() {
                   thread_join("x.thread"));
 }
 
+// NULL if nothing of that kind was recorded, 0 if the thread had none. `column`: "w.blocked_ms", "a.bytes AS name".
+std::string if_recorded(const std::string& what, const std::string& column) {
+  const std::size_t as = column.find(" AS ");
+  const std::string value = column.substr(0, as);
+  const std::string name = as == column.npos ? column.substr(column.find('.') + 1) : column.substr(as + 4);
+  return "CASE WHEN r." + what + " THEN coalesce(" + value + (name.ends_with("_ms") ? ", 0.0" : ", 0") + ") END AS " +
+         name;
+}
+
 std::string views_of_time() {
   return view("waits",
               time_of("x.started") + " AS time, (x.ended - x.started) / 1e6 AS ms, x.kind, " +
@@ -116,10 +128,19 @@ std::string views_of_time() {
                   "before_mb, "
                   "x.used / 1048576.0 AS used_mb, x.total / 1048576.0 AS total_mb, x.started, x.ended, x.agent",
               "gc x") +
+         view("collections",
+              time_of("coalesce(x.started, x.ended)") +
+                  " AS time, (x.ended - x.started) / 1e6 AS ms, x.kind, x.cause, x.pauses, x.used_before / 1048576.0 "
+                  "AS before_mb, x.used / 1048576.0 AS used_mb, x.total / 1048576.0 AS total_mb, x.started, x.ended, "
+                  "x.agent",
+              "collection x") +
          view("threads",
               "x.name, x.grp AS thread_group, " + time_of("x.started") + " AS started, " + time_of("x.ended") +
-                  " AS ended, w.blocked_ms, w.waiting_ms, w.sleeping_ms, a.bytes AS allocated_bytes, x.id, x.agent",
-              "thread x LEFT JOIN (SELECT agent, thread, sum((ended - started) * (kind = 'blocked')) / 1e6 AS "
+                  " AS ended, " + if_recorded("blocked", "w.blocked_ms") + ", " +
+                  if_recorded("waiting", "w.waiting_ms") + ", " + if_recorded("sleeping", "w.sleeping_ms") + ", " +
+                  if_recorded("allocations", "a.bytes AS allocated_bytes") + ", x.id, x.agent",
+              "thread x LEFT JOIN recorded r ON r.agent = x.agent LEFT JOIN (SELECT agent, thread, sum((ended - "
+              "started) * (kind = 'blocked')) / 1e6 AS "
               "blocked_ms, "
               "sum((ended - started) * (kind = 'waiting')) / 1e6 AS waiting_ms, "
               "sum((ended - started) * (kind = 'sleeping')) / 1e6 AS sleeping_ms FROM wait GROUP BY 1, 2) w "

@@ -14,8 +14,8 @@ std::string sqlite_tables();
 std::string sqlite_views();
 
 // The views, which are also the files of the CSV output.
-inline constexpr std::array<std::string_view, 12> kSqliteViews = {"calls",    "arguments",   "methods", "exceptions",
-                                                                  "waits",    "allocations", "pauses",  "threads",
-                                                                  "counters", "heap",        "losses",  "notes"};
+inline constexpr std::array<std::string_view, 13> kSqliteViews = {
+    "calls",       "arguments", "methods",  "exceptions", "waits",  "allocations", "pauses",
+    "collections", "threads",   "counters", "heap",       "losses", "notes"};
 
 }  // namespace jtrace::trace::io

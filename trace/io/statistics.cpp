@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "trace/option_keys.h"
+#include "trace/record/control.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -90,6 +91,30 @@ std::string recorded_without(const Statistics& statistics, Family family) {
           : family == Family::kExceptions ? "exceptions"
                                           : "objects or allocations") +
          " (--events)";
+}
+
+Recorded recorded_of(const ScopeStatistics& statistics) {
+  const Scope& scope = *statistics.scope;
+  if (scope.snapshot) return {};
+  if (scope.has_events_option) {
+    const auto asked = [&](std::uint64_t events) { return (scope.asked_events & events) != 0; };
+    return {.blocked = asked(record::kMonContendedEnteredEvent),
+            .waiting = asked(record::kMonWaitedEvent | record::kParkEvent),
+            .sleeping = asked(record::kSleepEvent),
+            .allocations = scope.has_allocations,
+            .calls = asked(record::kMethodEvent),
+            .pauses = asked(record::kGcEvent)};
+  }
+  const auto any = [&](auto&& is) {
+    return std::any_of(statistics.threads.begin(), statistics.threads.end(),
+                       [&](const auto& thread) { return is(thread.second); });
+  };
+  return {.blocked = statistics.count(ElementKind::kMonContendedEnter) != 0,
+          .waiting = any([](const ThreadStatistics& thread) { return thread.waiting.count != 0; }),
+          .sleeping = any([](const ThreadStatistics& thread) { return thread.sleeping.count != 0; }),
+          .allocations = statistics.count(ElementKind::kObjAlloc) != 0,
+          .calls = statistics.count(ElementKind::kMethodEntry) != 0,
+          .pauses = statistics.gc.count != 0};
 }
 
 Coverage coverage_of(const ScopeStatistics& statistics) {
@@ -189,7 +214,10 @@ Result<> Statistics::write(const Event& event) {
       statistics.stacks.clear();
       break;
     case ElementKind::kGcStart: statistics.last_gc_start = std::get<GcStart>(event).time.value_or(0); break;
-    case ElementKind::kOption: note_missed_pauses(statistics, std::get<Option>(event)); break;
+    case ElementKind::kOption:
+      note_missed_pauses(statistics, std::get<Option>(event));
+      note_collection(statistics, std::get<Option>(event));
+      break;
     case ElementKind::kGcFinish: note_gc(statistics, std::get<GcFinish>(event)); break;
     case ElementKind::kObjAlloc: note_allocation(statistics, std::get<ObjAlloc>(event)); break;
     case ElementKind::kMethodCount: {
@@ -422,6 +450,11 @@ void Statistics::note_missed_pauses(ScopeStatistics& statistics, const Option& o
   statistics.gc_missed += parse_decimal<std::uint64_t>(option.value.view()).value_or(0);
 }
 
+void Statistics::note_collection(ScopeStatistics& statistics, const Option& option) {
+  if (option.key.view() != kCollectionKey || statistics.collections.size() >= kMaxPauses) return;
+  if (auto collection = read_collection(option.value.view())) statistics.collections.push_back(std::move(*collection));
+}
+
 void Statistics::note_gc(ScopeStatistics& statistics, const GcFinish& finish) {
   if (!finish.time.present()) return;
   const std::uint64_t start = statistics.last_gc_start;
@@ -474,7 +507,8 @@ void Statistics::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFr
     frame.in_io = caller.in_io || caller.io != IoKind::kNone;
   }
   if (entry_ != nullptr && !entry_->values.empty())
-    frame.arguments = std::make_shared<const std::string>(arguments_text(entry_->values, scope));
+    frame.arguments = std::make_shared<const std::string>(arguments_text(
+        entry_->values, scope, method == scope.methods.end() ? std::string_view() : method->second.signature));
 }
 
 // The thread no longer waits for it.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "trace/collection_option.h"
 #include "trace/event_sink.h"
 #include "trace/io/allocation_places.h"
 #include "trace/io/allocation_weight.h"
@@ -79,7 +80,8 @@ struct ScopeStatistics {
   std::vector<std::string> pause_texts = {""};                     // their causes and kinds; the first: unknown
   std::map<std::pair<std::string, std::string>, Waits> gc_causes;  // cause, kind; "": unknown
   Waits gc;
-  std::uint64_t gc_missed = 0;  // pauses of which only the number is known (hsperf.gc.missed)
+  std::vector<Collection> collections;  // that are more than one pause
+  std::uint64_t gc_missed = 0;          // pauses of which only the number is known (hsperf.gc.missed)
   // Of threads that have lost events. One without an end lasts until that of the trace, and is in the time from
   // finish() on.
   std::uint64_t gaps = 0, gap_time = 0;  // ns
@@ -110,6 +112,13 @@ struct ScopeStatistics {
   // allocation_note() of all scopes.
   std::string allocation_note() const;
 };
+
+// Which columns of a thread or method were recorded: a time that nobody measured is not 0.
+struct Recorded {
+  bool blocked = false, waiting = false, sleeping = false, allocations = false, calls = false, pauses = false;
+};
+// By the option `events`; of a producer without it, by the elements that are there. Of a snapshot nothing has a time.
+Recorded recorded_of(const ScopeStatistics& statistics);
 
 // Coverage of the methods that have a methodCount.
 struct Coverage {
@@ -187,6 +196,7 @@ class Statistics : public EventSink, private CallListener {
   static void note_missed_pauses(ScopeStatistics& statistics, const Option& option);
   static void note_io(ScopeStatistics& statistics, std::uint64_t thread, const std::vector<OpenFrame>& stack,
                       std::uint64_t time);
+  static void note_collection(ScopeStatistics& statistics, const Option& option);
   void note_gc(ScopeStatistics& statistics, const GcFinish& finish);
   void note_allocation(ScopeStatistics& statistics, const ObjAlloc& alloc);
   void note_states(ScopeStatistics& statistics, const Event& event);

@@ -59,6 +59,25 @@ void write_allocated(JsonWriter& json, std::string_view key, std::string_view na
   write_left_out(json, key, rows.left_out);
 }
 
+// Those that are more than one pause, the longest first.
+void write_whole_collections(JsonWriter& json, const ScopeStatistics& gc, std::size_t rows) {
+  json.key("collections").begin_array();
+  const Rows<const Collection*> collections = longest_collections(gc, rows);
+  for (const Collection* each : collections) {
+    json.begin_object();
+    if (each->from != 0) json.member("start", as_seconds(each->from)).member("seconds", as_seconds(lasted(*each)));
+    json.member("end", as_seconds(each->to)).member("pauses", each->pauses);
+    if (!each->cause.empty()) json.member("cause", each->cause);
+    if (!each->kind.empty()) json.member("kind", each->kind);
+    if (each->before) json.member("usedBefore", *each->before);
+    if (each->after) json.member("usedAfter", *each->after);
+    if (each->total) json.member("heap", *each->total);
+    json.end_object();
+  }
+  json.end_array();
+  write_left_out(json, "collections", collections.left_out);
+}
+
 void write_collections(JsonWriter& json, const ScopeStatistics& gc, std::size_t rows) {
   json.key("gc").begin_object().member("source", gc.scope->agent_name);
   write_waits(json, gc.gc);
@@ -76,6 +95,7 @@ void write_collections(JsonWriter& json, const ScopeStatistics& gc, std::size_t 
   }
   json.end_array();
   write_left_out(json, "pauses", pauses.left_out);
+  if (!gc.collections.empty()) write_whole_collections(json, gc, rows);
   json.key("causes").begin_array();  // the longest in all first
   for (const CauseRow& row : cause_rows(gc)) {
     json.begin_object();
@@ -90,14 +110,17 @@ void write_collections(JsonWriter& json, const ScopeStatistics& gc, std::size_t 
 }
 
 void write_threads(JsonWriter& json, const ScopeStatistics& threads, std::size_t rows) {
+  const Recorded recorded = recorded_of(threads);
   json.key("threads").begin_array();
   const Rows<ThreadRow> table = thread_rows(threads, rows);
   for (const ThreadRow& row : table) {
     json.begin_object().member("threadId", row.key).member("name", threads.scope->thread_name(row.key));
-    json.member("events", row.value.events).member("blocked", as_seconds(row.value.blocked.total));
-    json.member("waiting", as_seconds(row.value.waiting.total));
-    json.member("sleeping", as_seconds(row.value.sleeping.total));
-    json.member("allocations", rounded(row.value.allocations)).member("bytes", rounded(row.value.allocated_bytes));
+    json.member("events", row.value.events);
+    if (recorded.blocked) json.member("blocked", as_seconds(row.value.blocked.total));
+    if (recorded.waiting) json.member("waiting", as_seconds(row.value.waiting.total));
+    if (recorded.sleeping) json.member("sleeping", as_seconds(row.value.sleeping.total));
+    if (recorded.allocations)
+      json.member("allocations", rounded(row.value.allocations)).member("bytes", rounded(row.value.allocated_bytes));
     json.end_object();
   }
   json.end_array();
@@ -151,11 +174,15 @@ void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size
 }
 
 void write_calls(JsonWriter& json, const ScopeStatistics& calls, std::size_t rows) {
+  const Recorded recorded = recorded_of(calls);
   json.key("methods").begin_array();
   const Rows<MethodRow> methods = method_rows(calls, rows);
   for (const MethodRow& row : methods) {
-    json.begin_object().member("method", calls.scope->method_name(row.key)).member("calls", row.value.calls);
-    json.member("self", as_seconds(row.value.self)).member("total", as_seconds(row.value.total));
+    json.begin_object().member("method", calls.scope->method_name(row.key));
+    if (recorded.calls)
+      json.member("calls", row.value.calls)
+          .member("self", as_seconds(row.value.self))
+          .member("total", as_seconds(row.value.total));
     if (row.value.has_count) json.member("counted", row.value.counted);
     json.end_object();
   }

@@ -98,6 +98,17 @@ inline Rows<const GcPause*> longest_pauses(const ScopeStatistics& statistics, st
   pauses.limit(rows);
   return pauses;
 }
+inline std::uint64_t lasted(const Collection& collection) {
+  return collection.from == 0 || collection.to < collection.from ? 0 : collection.to - collection.from;
+}
+inline Rows<const Collection*> longest_collections(const ScopeStatistics& statistics, std::size_t rows) {
+  Rows<const Collection*> collections;
+  for (const Collection& each : statistics.collections) collections.shown.push_back(&each);
+  std::stable_sort(collections.shown.begin(), collections.shown.end(),
+                   [](const Collection* a, const Collection* b) { return lasted(*a) > lasted(*b); });
+  collections.limit(rows);
+  return collections;
+}
 using CauseRow = Row<std::pair<std::string, std::string>, Waits>;
 inline Rows<CauseRow> cause_rows(const ScopeStatistics& statistics) {
   return sorted<CauseRow>(

@@ -143,15 +143,30 @@ class TextView {
   void threads_of(const ScopeStatistics& statistics) {
     // An estimate must not look like a counted number.
     const bool estimated = statistics.allocation_kind == AllocationKind::kSampled;
+    const Recorded recorded = recorded_of(statistics);
+    const auto time = [](bool is_known, const Waits& waits) { return is_known ? seconds(waits.total) : "-"; };
     line("  %10s %12s %12s %12s %14s  %s", "EVENTS", "BLOCKED s", "WAITING s", "SLEEPING s",
          estimated ? "ALLOCATED est." : "ALLOCATED", "THREAD");
     each_of(thread_rows(statistics, rows_), [&](const ThreadRow& row) {
-      line("  %10llu %12s %12s %12s %14llu  %s", static_cast<unsigned long long>(row.value.events),
-           seconds(row.value.blocked.total).c_str(), seconds(row.value.waiting.total).c_str(),
-           seconds(row.value.sleeping.total).c_str(),
-           static_cast<unsigned long long>(rounded(row.value.allocated_bytes)),
+      line("  %10llu %12s %12s %12s %14s  %s", static_cast<unsigned long long>(row.value.events),
+           time(recorded.blocked, row.value.blocked).c_str(), time(recorded.waiting, row.value.waiting).c_str(),
+           time(recorded.sleeping, row.value.sleeping).c_str(),
+           recorded.allocations ? std::to_string(rounded(row.value.allocated_bytes)).c_str() : "-",
            printable(statistics.scope->thread_name(row.key)).c_str());
     });
+    if (statistics.scope->has_events_option) out_ += not_recorded(recorded);
+    else if (!(recorded.blocked && recorded.waiting && recorded.sleeping && recorded.allocations))
+      line("  %s", "-: the trace has none");
+  }
+  static std::string not_recorded(const Recorded& recorded) {
+    std::string words;
+    const auto add = [&](bool is_known, const char* word) {
+      if (!is_known) words.append(words.empty() ? "" : ", ").append(word);
+    };
+    add(recorded.blocked && recorded.waiting, "monitors");
+    add(recorded.sleeping, "sleeps");
+    add(recorded.allocations, "objects or allocations");
+    return words.empty() ? "" : "  -: not recorded (--events " + words + ")\n";
   }
   void monitors_of(const ScopeStatistics& statistics) {
     waits_of(statistics.contention, "BLOCKED s", "CLASS OF THE MONITOR OR LOCK");
@@ -188,9 +203,11 @@ class TextView {
   }
   void calls_of(const ScopeStatistics& statistics) {
     line("  %10s %12s %12s %12s  %s", "CALLS", "SELF s", "TOTAL s", "COUNTED", "METHOD");
+    const bool has_calls = recorded_of(statistics).calls;
+    const auto of_calls = [&](const std::string& text) { return has_calls ? text : "-"; };
     each_of(method_rows(statistics, rows_), [&](const MethodRow& row) {
-      line("  %10llu %12s %12s %12s  %s", static_cast<unsigned long long>(row.value.calls),
-           seconds(row.value.self).c_str(), seconds(row.value.total).c_str(),
+      line("  %10s %12s %12s %12s  %s", of_calls(std::to_string(row.value.calls)).c_str(),
+           of_calls(seconds(row.value.self)).c_str(), of_calls(seconds(row.value.total)).c_str(),
            row.value.has_count ? std::to_string(row.value.counted).c_str() : "-",
            printable(statistics.scope->method_name(row.key)).c_str());
     });

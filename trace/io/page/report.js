@@ -180,14 +180,15 @@ function flame(process) {
 }
 
 // -- Tables
+// What was not recorded is not 0.
+const known = (value, text, otherwise = '-') => (value === undefined || value === null ? otherwise : text(value));
 function threads(process) {
   if (!process.threads) return;
   const part = section('threads', 'Threads', `By ${process.threads.source}; ${count(process.threads.all)} in all.`);
   table(part, [['thread', (t) => t.name], ['id', (t) => t.id, true, (t) => Number(t.id)], ['group', (t) => t.group || ''],
     ['events', (t) => count(t.events), true, (t) => t.events],
-    ['blocked', (t) => micros(t.blocked || 0), true, (t) => t.blocked || 0], ['waiting', (t) => micros(t.waiting || 0), true, (t) => t.waiting || 0],
-    ['sleeping', (t) => micros(t.sleeping || 0), true, (t) => t.sleeping || 0],
-    [process.threads.estimated ? 'allocated (estimated)' : 'allocated', (t) => bytes(t.bytes), true, (t) => t.bytes]], process.threads.rows);
+    ...['blocked', 'waiting', 'sleeping'].map((state) => [state, (t) => known(t[state], micros), true, (t) => known(t[state], Number, -1)]),
+    [process.threads.estimated ? 'allocated (estimated)' : 'allocated', (t) => known(t.bytes, bytes), true, (t) => known(t.bytes, Number, -1)]], process.threads.rows);
 }
 function contention(process) {
   if (!process.monitors) return;
@@ -212,8 +213,9 @@ function methods(process) {
       (process.calls.counted ? ` Coverage: ${count(process.calls.ran)} of ${count(process.calls.counted)} counted methods ran` +
         ` (${(100 * process.calls.ran / process.calls.counted).toFixed(1)} %).` : ''));
   const measured = process.calls.rows.some((r) => r[4] > 0) ? [['cpu', (r) => (r[4] ? nanos(r[4]) : '-'), true, (r) => r[4]]] : [];
-  table(part, [['method', (r) => r[0]], ['calls', (r) => count(r[1]), true, (r) => r[1]], ['self', (r) => nanos(r[2]), true, (r) => r[2]],
-    ['total', (r) => nanos(r[3]), true, (r) => r[3]], ...measured,
+  const timed = process.calls.timed ? [['calls', (r) => count(r[1]), true, (r) => r[1]], ['self', (r) => nanos(r[2]), true, (r) => r[2]],
+    ['total', (r) => nanos(r[3]), true, (r) => r[3]]] : [];
+  table(part, [['method', (r) => r[0]], ...timed, ...measured,
     ['counted', (r) => (r[5] === null ? '' : count(r[5])), true, (r) => (r[5] === null ? -1 : r[5])]], process.calls.rows);
   if (!process.calls.coverage.length) return;
   make('h3', part, 'Coverage by class');
@@ -277,7 +279,7 @@ function classes(process, key, id, title, objects) {
 }
 function pauses(process) {
   if (!process.gc) return;
-  const {count: times, total, longest, missed, texts, causes, pauses: list, source} = process.gc;
+  const {count: times, total, longest, missed, texts, causes, pauses: list, collections, source} = process.gc;
   const part = section('gc', 'GC', `By ${source}: ${several(times, 'pause')}, ${micros(total)} in all, the longest ${micros(longest)}.` +
       (missed ? ` ${count(missed)} more that were not seen: only their number is known.` : ''));
   const points = [], used = process.counters ? heapUse(process.counters.series) : [], rows = [], lengths = [];
@@ -286,6 +288,10 @@ function pauses(process) {
     lengths.push([list[i], list[i + 1], pauseName(process.gc, list, i)]);
     if (list[i + 3]) points.push(list[i], list[i + 3]);
     if (list[i + 2]) points.push(list[i] + list[i + 1], list[i + 2]);
+  }
+  for (const [begin, end, , before, after] of collections) {
+    if (begin !== null && before !== null) points.push(begin, before);
+    if (after !== null) points.push(end, after);
   }
   const heap = used.length > 2 ? byTime([...used, ...points]) : points, has_before = rows.some((r) => r[3]);
   if (rows.length) heapAndPauses(part, heap, used.length > 2 ? 'heap used' : has_before ? 'heap used before and after each pause' : 'heap used after each pause', lengths, process.span);
@@ -296,6 +302,14 @@ function pauses(process) {
   }
   rows.sort((a, b) => b[1] - a[1]);
   const amount = (at) => (r) => (r[at] ? bytes(r[at]) : '?'), time = (us) => new Date(Number(process.start) / 1e6 + us / 1e3).toISOString().slice(11, 23);
+  if (collections.length) {
+    const moment = (c) => (c[0] === null ? c[1] : c[0]), took = (c) => (c[0] === null ? -1 : c[1] - c[0]);
+    make('h3', part, process.gc.collectionsMore ? 'The longest collections, of more than one pause' : 'Collections of more than one pause, the longest first');
+    table(part, [['time (UTC)', (c) => time(moment(c)), true, moment], ['lasted', (c) => (c[0] === null ? '-' : micros(took(c))), true, took],
+      ['pauses', (c) => count(c[2]), true, (c) => c[2]], ['kind', (c) => c[5] || '?'], ['cause', (c) => c[6] || '?'],
+      ['heap before', (c) => known(c[3], bytes, '?'), true, (c) => known(c[3], Number, -1)],
+      ['heap after', (c) => known(c[4], bytes, '?'), true, (c) => known(c[4], Number, -1)]], collections);
+  }
   make('h3', part, rows.length < times ? 'The longest pauses' : 'Pauses, the longest first');
   table(part, [['time (UTC)', (r) => time(r[0]), true, (r) => r[0]], ['since the start', (r) => micros(r[0]), true, (r) => r[0]], ['took', (r) => micros(r[1]), true, (r) => r[1]],
     ['kind', (r) => texts[r[4]] || '?'], ['cause', (r) => texts[r[5]] || '?'], ['heap before', amount(3), true, (r) => r[3]], ['heap after', amount(2), true, (r) => r[2]]], rows);

@@ -130,6 +130,28 @@ TEST_F(SqliteViews, CallsWhoseEntriesComeLateHaveTheirWaits) {
   EXPECT_EQ(ask(path, "SELECT method, ms, waited_ms FROM calls WHERE depth = 2"), "a.B.g 1500.0 1200.0");
 }
 
+TEST_F(SqliteViews, WhatWasNotRecordedIsNull) {
+  const std::string events =
+      "<monContendedEnter threadIdRef=\"1\" time=\"2.5\" objIdRef=\"9\"/>\n"
+      "<monContendedEntered threadIdRef=\"1\" time=\"3.0\" objIdRef=\"9\"/>\n"
+      "<methodCount methodIdRef=\"1\" count=\"5\"/>\n";
+  const char* const threads = "SELECT blocked_ms, waiting_ms, sleeping_ms, allocated_bytes FROM threads";
+  std::string path = database("<option key=\"events\" value=\"monitors,counts\"/>\n" + events);
+  EXPECT_EQ(ask(path, threads), "500.0 0.0 - -");
+  EXPECT_EQ(ask(path, "SELECT calls, total_ms, self_ms, counted FROM methods"), "- - - 5");
+  path = database("<option key=\"events\" value=\"threads,sleeps,objects,methods,counts\"/>\n" + events);
+  EXPECT_EQ(ask(path, threads), "- - 0.0 0");
+  EXPECT_EQ(ask(path, "SELECT calls, total_ms, self_ms, counted FROM methods"), "0 0.0 0.0 5");
+}
+
+TEST_F(SqliteViews, CollectionsHaveTheHeapBeforeAndAfterThem) {
+  const std::string path = database(
+      "<option key=\"jtrace.collection\" "
+      "value=\"from=2.000000000,to=2.500000000,pauses=3,before=4194304,after=1048576,kind=minor,cause=Timer\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT time, ms, pauses, before_mb, used_mb, total_mb, kind, cause FROM collections"),
+            "1970-01-01 00:00:02.000 500.0 3 4.0 1.0 - minor Timer");
+}
+
 TEST_F(SqliteViews, WhatIsDefinedAgainIsOneRow) {
   const std::string path = database(
       "<threadStart threadId=\"1\" time=\"1.5\" threadName=\"one\"/>\n<classDef classId=\"1\" name=\"a/B\" "

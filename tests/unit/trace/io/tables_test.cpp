@@ -118,6 +118,51 @@ TEST_F(Tables, ListPausesWithCauseAndSumsOfThem) {
   EXPECT_FALSE(gc["causes"][1].contains("cause"));
 }
 
+TEST_F(Tables, ListCollectionsOfMoreThanOnePause) {
+  producer("s", "jtrace other");
+  for (std::uint64_t i = 0; i < 20; ++i) write(GcFinish{.time = at(100 + i)});
+  write(Option{.key = "jtrace.collection",
+               .value =
+                   "from=1.100000000,to=1.350000000,pauses=3,before=5242880,after=1048576,total=8388608,kind=minor,"
+                   "cause=Allocation Rate"});
+  write(Option{.key = "jtrace.collection", .value = "to=1.050000000,pauses=1"});
+  write(Option{.key = "jtrace.collection", .value = "nonsense"});
+  const std::string shown = text(20);
+  EXPECT_THAT(shown, HasSubstr("  00:00:01.100   0.250000    5.0 MiB -> 1.0 MiB        8.0 MiB       3  minor        "
+                               "Allocation Rate\n"));
+  EXPECT_THAT(shown,
+              HasSubstr("  00:00:01.050          -          ? -> ?                    ?       1  ?            ?\n"));
+  EXPECT_THAT(text(1), HasSubstr("  1 more row: --rows\n"));
+  const json gc = data(20)["gc"];
+  ASSERT_EQ(gc["collections"].size(), 2u);
+  EXPECT_EQ(gc["collections"][0]["usedAfter"], 1u << 20);
+  EXPECT_FALSE(gc["collections"][1].contains("usedAfter"));
+  EXPECT_FALSE(gc["collections"][1].contains("start"));
+}
+
+// The head of a trace says what was recorded: what was not is no 0.
+TEST_F(Tables, DoNotCallZeroWhatWasNotRecorded) {
+  write(Option{.key = "events", .value = "threadStart,threadEnd,monContendedEnter,monContendedEntered,methodCount"});
+  const std::string shown = text(1);
+  EXPECT_THAT(shown, HasSubstr("     0.001000            -            -              -  thing1\n"));
+  EXPECT_THAT(shown, HasSubstr("  -: not recorded (--events monitors, sleeps, objects or allocations)\n"));
+  EXPECT_THAT(shown, HasSubstr("           -            -            -            -  thing1.thing1\n"));
+  const json thread = data(1)["threads"][0], method = data(1)["methods"][0];
+  EXPECT_EQ(thread["blocked"], 0.001);
+  for (const char* key : {"waiting", "sleeping", "bytes", "allocations"}) EXPECT_FALSE(thread.contains(key)) << key;
+  for (const char* key : {"calls", "self", "total"}) EXPECT_FALSE(method.contains(key)) << key;
+  const json call = data(1)["slowCalls"][0];
+  EXPECT_TRUE(call.contains("blocked"));
+  EXPECT_FALSE(call.contains("sleeping"));
+  EXPECT_FALSE(call.contains("paused"));
+}
+
+TEST_F(Tables, CallZeroWhatWasRecordedAndDidNotHappen) {
+  write(Option{.key = "events", .value = "threads,monitors,sleeps,objAlloc,gcStart,gcFinish"});
+  EXPECT_THAT(text(1), HasSubstr("     0.001000     0.000000     0.000000             16  thing1\n"));
+  EXPECT_THAT(text(1), Not(HasSubstr("-: not recorded")));
+}
+
 TEST_F(Tables, OfASnapshotsStacksSayItToo) {
   producer("s", "jtrace stack");
   write(Option{.key = "jtrace.kind", .value = "snapshot"});
