@@ -22,8 +22,21 @@ struct ExceptionArguments {
   std::size_t rows = 20;
 };
 
+// Methods of the JDK that catch what a task throws, or that it leaves when it ends its thread: without them both would
+// be "left". FutureTask.report throws it on from Future.get.
+constexpr const char* kCatchers[] = {"java.lang.Thread run include",
+                                     "java.util.concurrent.FutureTask run include",
+                                     "java.util.concurrent.FutureTask runAndReset include",
+                                     "java.util.concurrent.FutureTask report include",
+                                     "java.util.concurrent.ThreadPoolExecutor runWorker include",
+                                     "java.util.concurrent.CompletableFuture$AsyncRun run include",
+                                     "java.util.concurrent.CompletableFuture$AsyncSupply run include",
+                                     "java.util.concurrent.ForkJoinTask doExec include"};
+
 Result<> give_options(session::OptionReader& reader, const ExceptionArguments& arguments) {
   JTRACE_RETURN_IF_ERROR(reader.give(record::kEventsOption, "exceptions,threads"));
+  // Before all others: the first that matches decides.
+  for (const char* rule : kCatchers) JTRACE_RETURN_IF_ERROR(reader.give("filter", rule));
   return arguments.messages ? reader.give_flag(record::kExceptionMessagesOption) : Result<>();
 }
 

@@ -16,14 +16,30 @@ std::string site_text(const Scope& scope, const ExceptionSite& site) {
   return text;
 }
 
+// Thread.run, with probes, was the last method that it left: under it is the JVM alone.
+bool ended_thread(const Scope& scope, const ExceptionKey& key) {
+  return key.end == ExceptionEnd::kLeft && scope.method_name(key.caught.method) == "java.lang.Thread.run";
+}
+
+// What a task of ExecutorService.submit throws is caught by FutureTask.run; Future.get throws it on, as a cause.
+bool is_kept_for_get(const Scope& scope, const ExceptionKey& key) {
+  if (key.end != ExceptionEnd::kSwallowed) return false;
+  const std::string method = scope.method_name(key.caught.method);
+  return method == "java.util.concurrent.FutureTask.run" || method == "java.util.concurrent.FutureTask.runAndReset";
+}
+
 // What a sampled line looks like: "thrown in A.f:12, caught in B.g:40".
 std::string way_text(const Scope& scope, const ExceptionKey& key) {
   std::string text = (key.thrown.line != 0 ? "thrown in " : "thrown in or below ") + site_text(scope, key.thrown);
   switch (key.end) {
-    case ExceptionEnd::kLeft: return text + ", no call of the trace caught it: last in " + site_text(scope, key.caught);
+    case ExceptionEnd::kLeft:
+      if (ended_thread(scope, key))
+        return text + ", nothing caught it: it left java.lang.Thread.run and ended its thread";
+      return text + ", no call of the trace caught it: last in " + site_text(scope, key.caught);
     case ExceptionEnd::kUnknown: return text + ", last seen in " + site_text(scope, key.caught);
     default: text += ", caught in " + site_text(scope, key.caught);
   }
+  if (is_kept_for_get(scope, key)) text += ", which keeps it for Future.get: nobody has asked for it";
   if (key.end == ExceptionEnd::kWrapped) text += ", thrown on as the cause of " + key.other;
   if (key.end == ExceptionEnd::kSuppressed) text += ", suppressed by " + key.other;
   return text;
@@ -74,8 +90,8 @@ std::string headline(const Exceptions& exceptions) {
     text += "; of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
   if (exceptions.ended(ExceptionEnd::kLeft) != 0)
     text +=
-        "; left: caught by a method without probes (what a task of ExecutorService.submit throws is kept for "
-        "Future.get), by a call that began before the trace, or not at all";
+        "; left: it ended its thread where that is said; otherwise caught by a method without probes, by a call that "
+        "began before the trace, or not at all";
   return text;
 }
 
@@ -92,6 +108,8 @@ void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, co
   json.member("thrownThere", key.thrown.line != 0);
   const bool is_caught = key.end != ExceptionEnd::kLeft && key.end != ExceptionEnd::kUnknown;
   write_site(json, is_caught ? "caught" : "lastIn", scope, key.caught);
+  if (ended_thread(scope, key)) json.member("endedThread", true);
+  if (is_kept_for_get(scope, key)) json.member("keptForGet", true);
   if (!key.other.empty()) json.member(key.end == ExceptionEnd::kWrapped ? "causeOf" : "suppressedBy", key.other);
   json.member("thrownOn", count.thrown_on)
       .member("maybeThrownAnew", count.maybe_anew)

@@ -225,6 +225,46 @@ TEST_F(ExceptionTrace, CaughtLongBeforeALossIsSwallowed) {
   EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 2:20 x1");
 }
 
+// What catches a task's exception, or is left when it ends its thread, is in the JDK.
+TEST_F(ExceptionTrace, TellsTheEndOfAThreadFromATaskThatKeepsIt) {
+  Statistics statistics;
+  const auto write = [&](const Event& event) { ASSERT_TRUE(statistics.write(event)); };
+  write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = Time(kSecond)});
+  write(TraceStart{.traceId = "t", .agentIdRef = "a", .time = Time(kSecond)});
+  write(ClassDef{.classId = ClassId(1), .name = "java/lang/Thread"});
+  write(ClassDef{.classId = ClassId(2), .name = "java/util/concurrent/FutureTask"});
+  write(ClassDef{.classId = ClassId(3), .name = "shop/Job"});
+  for (std::uint64_t id = 1; id <= 3; ++id)
+    write(MethodDef{.name = "run", .classIdRef = ClassId(id), .methodId = MethodId(id)});
+  const auto thrown = [&](std::uint64_t object, std::uint64_t thread, std::uint64_t method, std::uint64_t line) {
+    write(Throw{.threadId = ThreadId(thread),
+                .time = Time((10 + object) * kSecond),
+                .objIdRef = ObjectId(object),
+                .methodIdRef = MethodId(method),
+                .lineNumber = line != 0 ? Number(line) : Number()});
+  };
+  thrown(1, 7, 3, 5);
+  thrown(1, 7, 1, 0);
+  thrown(2, 8, 3, 6);
+  write(Catch{.threadIdRef = ThreadId(8),
+              .time = Time(12 * kSecond),
+              .objIdRef = ObjectId(2),
+              .methodIdRef = MethodId(2),
+              .lineNumber = 330});
+  thrown(3, 9, 3, 7);
+  ASSERT_TRUE(statistics.finish());
+  const std::string text = exceptions_text(statistics, 20);
+  EXPECT_NE(text.find("thrown in shop.Job.run:5, nothing caught it: it left java.lang.Thread.run and ended its thread"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("caught in java.util.concurrent.FutureTask.run:330, which keeps it for Future.get"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("thrown in shop.Job.run:7, no call of the trace caught it: last in shop.Job.run"),
+            std::string::npos)
+      << text;
+}
+
 TEST_F(ExceptionTrace, WithoutAnObjectTheHashTellsThemApart) {
   exceptions_.note(Throw{.threadId = ThreadId(1), .objIdRef = ObjectId::unavailable(), .objHandle = 5}, scope_);
   exceptions_.note(Throw{.threadId = ThreadId(1), .objIdRef = ObjectId::unavailable(), .objHandle = 6}, scope_);
