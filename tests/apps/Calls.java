@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Commands: "fib N", "throws N", "everything N", "constructors N", "threads T N", "virtual T N" (JDK 21), "bench N
  * R", "benchClock N R" (two clock reads each), "benchObject N R", "benchNew N R", "benchCollections N R", "cells N T",
- * "dropCells 0", "allocate N", "gc 1", "values N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21), "sleepers N
- * MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "plugins N", "refused N R MS",
+ * "dropCells 0", "allocate N", "gc 1", "values N", "boxes N", "naps N MS", "slowly N MS", "virtualNaps N MS" (JDK 21),
+ * "sleepers N MS", "virtualSleepers N MS" (JDK 21), "forgotten N MS", "cpuTime N", "calls N", "plugins N", "refused N R MS",
  * "overflows N", "spin 1", "spin 0" (starts and ends a thread that makes calls until then), "exit".
  */
 public final class Calls {
@@ -115,6 +115,10 @@ public final class Calls {
 
     static String many(boolean z, byte b, char c, short s, float f, String text, Base base, String none) {
         return c + text;
+    }
+
+    static Integer boxes(Boolean z, Object c, Byte b, Short s, Integer i, Number j, Float f, Double d, int[] none) {
+        return i;
     }
 
     final long instance = 5;
@@ -671,6 +675,8 @@ public final class Calls {
                 }
                 return "values=" + n;
             }
+            case "boxes":
+                return "boxes=" + boxes(true, 'x', (byte) -3, (short) -300, n, 5000000000L, 1.5f, -0.25, new int[n]);
             case "allocate":
                 return "allocated=" + allocate(n);
             case "gc":

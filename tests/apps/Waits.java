@@ -13,8 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * ms, 3.5 ms, 7 ms, one minute that is interrupted), "duration" (JDK 19: 11 ms in a thread "sleeper"), "parks" (a
  * thread "parker": until unparked, 5 ms, until 6 ms from now, 4 ms without a blocker), "lock" (a thread "locker" waits
  * for a lock that "main" holds), "open" (threads "waiter" in Object.wait, "contender" waiting for a lock that "holder"
- * holds) and "close" (they end), "virtualSleeps N" and "virtualParks N" (JDK 21: threads "virtual", three times 3 ms,
- * one interrupted), "benchParks N R", "benchHands N R", "benchSleeps N R" (the best of R rounds of N), "exit". In
+ * holds) and "close" (they end), "virtualLock" (JDK 21: a thread "borrower" waits for a lock of a "virtual" one),
+ * "virtualSleeps N" and "virtualParks N" (JDK 21: threads "virtual", three times 3 ms, one interrupted), "benchParks N R", "benchHands N R", "benchSleeps N R" (the best of R rounds of N), "exit". In
  * answers, "ours=N" is the number of frames of the tracer in the stacks of waiting threads.
  */
 public final class Waits {
@@ -298,6 +298,27 @@ public final class Waits {
                     LockSupport.unpark(thread);
                     thread.join();
                 }
+                break;
+            }
+            case "virtualLock": {
+                ReentrantLock lock = new ReentrantLock();
+                CountDownLatch taken = new CountDownLatch(1), over = new CountDownLatch(1);
+                Thread owner = virtualThreads(1, () -> {
+                    lock.lock();
+                    taken.countDown();
+                    over.await();
+                    lock.unlock();
+                }).get(0);
+                taken.await();
+                Thread borrower = new Thread(() -> {
+                    lock.lock();
+                    lock.unlock();
+                }, "borrower");
+                borrower.start();
+                awaitWaiting(borrower);
+                over.countDown();
+                borrower.join();
+                owner.join();
                 break;
             }
             case "exit":

@@ -22,7 +22,8 @@ TEST_P(MethodValues, ArgumentsAndResultsHaveTheirValues) {
   auto run =
       must(TraceRun::start(jvm->pid(), with({"--events", "methods", "--arguments", "--return-values"}, kOnlyCalls)));
   ASSERT_TRUE(rewritten(*run));
-  for (const char* command : {"values 300", "everything 2", "throws 3", "fib 10"}) must(jvm->ask(command));
+  for (const char* command : {"values 300", "boxes 70000", "everything 2", "throws 3", "fib 10"})
+    must(jvm->ask(command));
   auto trace = must(run->finish());
   EXPECT_TRUE(none(trace.faults()));
   EXPECT_TRUE(none(call_faults(trace)));
@@ -36,6 +37,9 @@ TEST_P(MethodValues, ArgumentsAndResultsHaveTheirValues) {
   EXPECT_EQ(given["Exit Calls.many"], (Texts{"STRING=\xc3\xa9"
                                              "a<b",
                                              "STRING=c" + std::string(127, 'x')}));
+  EXPECT_EQ(given["Entry Calls.boxes"],
+            (Texts{"BOOLEAN=true CHAR=x INT=-3 INT=-300 INT=70000 LONG=5000000000 FLOAT=1.5 DOUBLE=-0.25 OPAQUE"}));
+  EXPECT_EQ(given["Exit Calls.boxes"], (Texts{"INT=70000"}));
   EXPECT_EQ(given["Entry Calls.add"], (Texts{"LONG=5000000000 DOUBLE=0.25"}));
   EXPECT_EQ(given["Exit Calls.add"], (Texts{"LONG=5000000005"}));
   // Constructors have one argument each; none returns a value, an exception leaves the second.

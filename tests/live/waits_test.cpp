@@ -152,6 +152,14 @@ TEST_P(EachJdk, SleepsAndParksAreWhatTheProgramDid) {
   EXPECT_THAT(jvm.out(), Not(::testing::HasSubstr("WARN")));  // RegisterNatives would warn here
 }
 
+TEST_P(EachJdk, AVirtualOwnerOfALockHasItsName) {
+  if (GetParam().version < 21) GTEST_SKIP() << "no virtual threads";
+  TracedJvm jvm(GetParam(), "Waits", {"--events", "threads,parks"});
+  jvm.ask("virtualLock");
+  jvm.finish_valid();
+  EXPECT_THAT(must(run_jtrace({"stats", jvm.path()})).out, ::testing::HasSubstr("  borrower for virtual\n"));
+}
+
 // Both rewrite the same classes; a JVM can be traced again after a trace.
 TEST_P(EachJdk, WaitsAndProbesShareAClass) {
   auto jvm = must(JvmProcess::start(GetParam(), "Waits", attachable(GetParam())));
