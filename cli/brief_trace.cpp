@@ -63,8 +63,20 @@ void report_end_of_jvm(const session::TraceSummary& summary, pid_t pid) {
   else if (summary.reason == session::EndReason::kTargetEnded) log_info(jvm + " ended before --duration was over");
 }
 
+// Of a filter that may be meant as a method: "shop.Order.pay".
+std::string hint_of_method(const std::vector<std::string>& filters) {
+  for (const std::string& filter : filters) {
+    const std::size_t dot = filter.rfind('.');
+    if (dot == filter.npos || filter.find_first_of(" *") != filter.npos) continue;
+    if (dot + 1 < filter.size() && filter[dot + 1] >= 'a' && filter[dot + 1] <= 'z')
+      return "; a method is a word of its own: --filter '" + filter.substr(0, dot) + " " + filter.substr(dot + 1) + "'";
+  }
+  return {};
+}
+
 // `losses_told`: of the trace that was just made.
-ExitStatus print(const std::string& input, const std::string& name, const Answer& answer, bool losses_told = false) {
+ExitStatus print(const std::string& input, const std::string& name, const Answer& answer,
+                 const std::vector<std::string>& filters = {}, bool losses_told = false) {
   io::FaultLog faults = warnings(false);
   io::Statistics statistics;
   const auto opened = open_parts({input}, faults, {});
@@ -73,7 +85,7 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   if (!summary) return report(summary.error());
   if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
   note_missing(statistics, *summary, opened->missing);
-  if (lacks_probes(statistics)) log_warning(name + ": " + std::string(trace::kNoneProbed));
+  if (lacks_probes(statistics)) log_warning(name + ": " + std::string(trace::kNoneProbed) + hint_of_method(filters));
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
   return report_input(name, *summary, faults,
@@ -155,7 +167,8 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   if (summary->error) log_error(summary->error->message());
   std::error_code unknown;
   if (summary->error && !std::filesystem::is_regular_file(path, unknown)) return summary->status();  // nothing to read
-  const ExitStatus printed = print(path, temporary ? arguments.target : path, answer, summary->dropped != 0);
+  const ExitStatus printed =
+      print(path, temporary ? arguments.target : path, answer, arguments.filters, summary->dropped != 0);
   return summary->status() != ExitStatus::kOk ? summary->status() : printed;
 }
 

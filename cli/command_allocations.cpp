@@ -7,6 +7,7 @@
 #include "cli/one_of.h"
 #include "cli/units.h"
 #include "trace/io/allocations_text.h"
+#include "trace/io/scopes.h"
 #include "trace/record/start_options.h"
 
 namespace jtrace::cli {
@@ -39,7 +40,9 @@ ExitStatus run(const AllocationArguments& arguments) {
   if (!arguments.sample_interval.empty() && !arguments.trace.filters.empty())
     return report(
         Error{ErrorCategory::kUsage, "--sample-interval: with --filter each object is recorded, none is sampled"});
-  const io::AllocationsView view{arguments.type, io::allocations_by(arguments.by), arguments.rows};
+  // The JVM's own form of an array class, "[B", as "byte[]".
+  const std::string type = arguments.type.starts_with('[') ? io::java_class_name(arguments.type) : arguments.type;
+  const io::AllocationsView view{type, io::allocations_by(arguments.by), arguments.rows};
   return answer_from_trace(
       arguments.trace, "allocations", [&](session::OptionReader& reader) { return give_options(reader, arguments); },
       [&](const io::Statistics& statistics, const std::string& name) {

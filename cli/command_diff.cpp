@@ -1,7 +1,9 @@
 // jtrace diff BEFORE AFTER: what is slower, more often or bigger than before, of two traces, profiles or histograms.
 #include <cstdio>
 #include <memory>
+#include <string>
 
+#include "base/log.h"
 #include "cli/commands.h"
 #include "cli/heap_dump_file.h"
 #include "cli/one_of.h"
@@ -40,10 +42,16 @@ Result<> check(const DiffArguments& arguments) {
                 "-o " + arguments.output + ": a difference is written as a page, a name in .html",
                 "without -o it is printed; --format json for programs");
   JTRACE_RETURN_IF_ERROR(refuse_overwriting(arguments.output, {arguments.before, arguments.after}));
-  for (const std::string& path : {arguments.before, arguments.after})
-    if (path != "-" && is_heap_dump(path))
-      return fail(ErrorCategory::kUsage, path + " is a heap dump",
-                  "jtrace heap diff " + arguments.before + " " + arguments.after + " compares two of them");
+  const auto is_dump = [](const std::string& path) { return path != "-" && is_heap_dump(path); };
+  const bool before = is_dump(arguments.before), after = is_dump(arguments.after);
+  const std::string pair = arguments.before + " " + arguments.after;
+  if (before && after)
+    return fail(ErrorCategory::kUsage, "these are heap dumps", "jtrace heap diff " + pair + " compares them");
+  if (before || after)
+    return fail(ErrorCategory::kUsage,
+                (before ? arguments.before : arguments.after) + " is a heap dump, " +
+                    (before ? arguments.after : arguments.before) + " is none",
+                "two heap dumps are compared by jtrace heap diff, two traces, profiles or histograms by jtrace diff");
   return {};
 }
 
@@ -61,6 +69,7 @@ Result<std::vector<std::string>> run_diff(const DiffArguments& arguments) {
     std::fwrite(out.data(), 1, out.size(), stdout);
   } else {
     JTRACE_RETURN_IF_ERROR(write_page(arguments, difference));
+    log_info("difference of " + before.name + " and " + after.name + " -> " + arguments.output);
   }
   return difference.missing();
 }

@@ -8,6 +8,7 @@
 #include "cli/view_run.h"
 #include "cli/word_scopes.h"
 #include "coreinspect/hprof/redaction.h"
+#include "trace/io/scopes.h"
 
 namespace jtrace::cli {
 namespace {
@@ -34,7 +35,17 @@ Result<> check_keep(const InspectArguments& arguments) {
   return kept ? Result<>() : fail(kept.error());
 }
 
-ExitStatus run(const InspectArguments& arguments, const WordScopes& scopes) {
+// The JVM's own form of an array class, "[B", as "byte[]".
+void take_array_names(InspectArguments& arguments) {
+  const auto take = [](std::string& name) {
+    if (name.starts_with('[')) name = trace::io::java_class_name(name);
+  };
+  for (std::string& each : arguments.options.arguments) take(each);
+  take(arguments.options.heap.filter);
+}
+
+ExitStatus run(InspectArguments arguments, const WordScopes& scopes) {
+  take_array_names(arguments);
   const auto view = named_view(arguments.view, any_view, "jtrace inspect", arguments.target);
   if (!view) return report(view.error());
   if (auto checked = check_view(**view, arguments, scopes); !checked) return report(checked.error());
@@ -62,7 +73,8 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
   CLI::Option* type = command.add_option("--class", heap.filter, "part of a class name, or a pattern with * and ?");
   own.add(ViewOption::kFilter, type->type_name("PATTERN"));
   add_old_name(command, type, "--filter");
-  CLI::Option* rows = command.add_option("--rows", heap.top, "number of rows; of an array, number of elements");
+  CLI::Option* rows =
+      command.add_option("--rows", heap.top, "number of rows; of an array, number of elements")->check(is_count);
   own.add(ViewOption::kTop, rows);
   add_old_name(command, rows, "--top");
   own.add(ViewOption::kHeap, command.add_flag("--heap", heap.in_events, "include instances and bytes of each class"));

@@ -9,6 +9,7 @@
 #include "target/elf_image.h"
 #include "target/jvm_discovery.h"
 #include "trace/file_sink.h"
+#include "trace/io/profile_file.h"
 
 namespace jtrace::cli {
 
@@ -29,12 +30,21 @@ void note_unused(const target::Target& target, const std::string& libjvm) {
            (given->build_id().empty() ? "absent" : given->build_id()) + ", the core has " + own);
 }
 
+// By its first bytes: "<?xml" or an element.
+bool may_be_trace(const std::string& path) {
+  const auto first = trace::io::first_bytes(path);
+  return first && first->starts_with("<");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments) {
   std::unique_ptr<target::Target> target;
   if (is_file_name(arguments.target)) {
-    JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_core(arguments.target, arguments.files));
+    auto core = target::Target::open_core(arguments.target, arguments.files);
+    if (!core && may_be_trace(arguments.target))
+      return fail(core.error().with_help("a trace is read by jtrace stats, slow, exceptions, allocations and report"));
+    JTRACE_ASSIGN_OR_RETURN(target, std::move(core));
   } else {
     JTRACE_ASSIGN_OR_RETURN(auto process, open_selected(arguments.target, Takes::kJvmOrFile));
     JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_process(std::move(process)));

@@ -2,12 +2,31 @@
 #include <algorithm>
 #include <csignal>
 #include <iterator>
+#include <string_view>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/task_map.h"
 #include "cli/word_hints.h"
 
+namespace {
+
+// "help COMMAND" is "COMMAND --help". Never freed, as argv.
+std::vector<char*>& words_of(int argc, char** argv) {
+  static char help[] = "--help";
+  auto& words = *new std::vector<char*>(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back(help);
+  }
+  words.push_back(nullptr);
+  return words;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  argv = words_of(argc, argv).data();  // as many words as before
   // A file size limit (ulimit -f) is an error like any other: write() says EFBIG.
   std::signal(SIGXFSZ, SIG_IGN);
   // Never destroyed: the process ends with it.

@@ -51,11 +51,15 @@ CLI::Option* add_size(CLI::App& command, const std::string& names, std::uint64_t
       ->check(is_size());
 }
 
+std::string is_count(const std::string& word) {
+  return word.starts_with('-') ? "'" + word + "' is not a number of rows" : std::string();
+}
+
 CLI::Option* add_rows(CLI::App& command, std::size_t& rows, const std::string& help) {
   const auto take = [&rows](const std::size_t& given) {
     rows = given == 0 ? std::numeric_limits<std::size_t>::max() : given;
   };
-  return command.add_option_function<std::size_t>("--rows", take, help + "; 0: all");
+  return command.add_option_function<std::size_t>("--rows", take, help + "; 0: all")->check(is_count);
 }
 
 void add_old_name(CLI::App& command, CLI::Option* option, const std::string& name) {

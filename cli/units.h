@@ -35,6 +35,8 @@ CLI::Option* add_time(CLI::App& command, const std::string& names, Duration& val
 }
 CLI::Option* add_size(CLI::App& command, const std::string& names, std::uint64_t& value, const std::string& help);
 
+// "" for a word that may be a number, otherwise what is wrong: as numbers without a sign, "-1" would be a great one.
+std::string is_count(const std::string& word);
 // --rows; 0 means all of them, as in the views of a heap: `rows` gets the greatest number.
 CLI::Option* add_rows(CLI::App& command, std::size_t& rows, const std::string& help);
 

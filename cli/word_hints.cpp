@@ -49,7 +49,6 @@ constexpr Hint kHints[] = {
     {"watch", "jtrace diagnose PID --watch"},
     {"bundle", "jtrace diagnose PID -o FILE.zip"},
     {"compare", "jtrace diff BEFORE AFTER"},
-    {"help", "jtrace --help"},
 };
 
 }  // namespace

@@ -178,6 +178,16 @@ void add_roots(HeapAccess& access, Address wanted, std::vector<Row>& rows, std::
     if (object == wanted) rows.push_back({"JNI global", handle, "", ""});
 }
 
+// 0 references of nothing would look like an object that nobody keeps.
+Result<> check_object(Inspection& inspection, Address wanted) {
+  const auto klass = inspection.objects().klass_of(wanted);
+  if (klass && inspection.classes().internal_name(*klass)) return {};
+  Error error{.category = ErrorCategory::kNotFound, .text = "there is no object"};
+  error.address = wanted;
+  error.help = "addresses are those of the same core, or of a live JVM at this moment: a collection moves objects";
+  return fail(std::move(error));
+}
+
 }  // namespace
 
 Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options) {
@@ -206,6 +216,7 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
   std::erase_if(rows, [](const Row& row) { return row.where == "?"; });
   add_roots(*access, *wanted, rows, result.missing);
   const std::size_t all = rows.size();
+  if (all == 0) JTRACE_RETURN_IF_ERROR(check_object(inspection, *wanted));
   if (options.heap.top > 0 && all > options.heap.top) rows.resize(options.heap.top);
   JsonWriter json(result.out);
   for (const Row& row : rows) {
