@@ -3,11 +3,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
+#include "base/strings.h"
 #include "base/temporary_file.h"
 #include "base/time_text.h"
 #include "cli/output_name.h"
@@ -46,15 +48,29 @@ Result<session::TraceOptions> trace_options(const BriefTrace& arguments, const s
   return reader.finish();
 }
 
-// Known of the classes that were loaded when the trace began; not of those that were loaded later.
-bool lacks_probes(const io::Statistics& statistics) {
-  bool lacks = false;
-  for (const io::ScopeStatistics& each : statistics.by_scope()) {
-    if (each.scope == nullptr || !each.scope->probed_methods) continue;
-    if (*each.scope->probed_methods != 0) return false;
-    lacks = true;
-  }
-  return lacks;
+// Whether an event is of a method that is not of the JDK.
+bool names_own_methods(const io::Statistics& statistics) {
+  const auto is_own = [](const io::Scope& scope) {
+    return std::any_of(scope.methods.begin(), scope.methods.end(), [&](const auto& method) {
+      return !scope.class_name(method.second.class_id).starts_with("java.");
+    });
+  };
+  const auto& scopes = statistics.by_scope();
+  return std::any_of(scopes.begin(), scopes.end(),
+                     [&](const auto& each) { return each.scope != nullptr && is_own(*each.scope); });
+}
+
+// What probes the filters gave, where that may be none; "": they gave some. Known of the classes that were loaded when
+// the trace began; not of those that were loaded later. Of the methods that have probes, `own` may be the command's.
+std::string lack_of_probes(const io::Statistics& statistics, std::size_t own) {
+  std::optional<std::uint64_t> most;
+  for (const io::ScopeStatistics& each : statistics.by_scope())
+    if (each.scope != nullptr && each.scope->probed_methods)
+      most = std::max(most.value_or(0), *each.scope->probed_methods);
+  if (!most || *most > own || (*most != 0 && names_own_methods(statistics))) return {};
+  if (*most == 0) return std::string(trace::kNoneProbed);
+  return counted(*most, "method") + " of classes that were loaded " + (*most == 1 ? "has" : "have") +
+         " probes, and as many may be of the JDK, which this command adds: the filters may select none";
 }
 
 void report_end_of_jvm(const session::TraceSummary& summary, pid_t pid) {
@@ -75,8 +91,8 @@ std::string hint_of_method(const std::vector<std::string>& filters) {
 }
 
 // `losses_told`: of the trace that was just made.
-ExitStatus print(const std::string& input, const std::string& name, const Answer& answer,
-                 const std::vector<std::string>& filters = {}, bool losses_told = false) {
+ExitStatus print(const std::string& input, const std::string& name, const Answer& answer, const BriefTrace& traced,
+                 bool losses_told = false) {
   io::FaultLog faults = warnings(false);
   io::Statistics statistics;
   const auto opened = open_parts({input}, faults, {});
@@ -85,7 +101,9 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   if (!summary) return report(summary.error());
   if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
   note_missing(statistics, *summary, opened->missing);
-  if (lacks_probes(statistics)) log_warning(name + ": " + std::string(trace::kNoneProbed) + hint_of_method(filters));
+  if (const std::string lack = lack_of_probes(statistics, traced.filters.empty() ? 0 : traced.own_methods);
+      !lack.empty())
+    log_warning(name + ": " + lack + hint_of_method(traced.filters));
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
   return report_input(name, *summary, faults,
@@ -137,7 +155,7 @@ ExitStatus answer_from_input(const BriefTrace& arguments, const Answer& answer) 
     return report(Error{.category = ErrorCategory::kUsage,
                         .text = "--filter chooses what of a JVM is traced: " + arguments.target + " is a trace already",
                         .help = "jtrace convert FILE --to sqlite answers for single methods"});
-  return print(arguments.target, arguments.target, answer);
+  return print(arguments.target, arguments.target, answer, BriefTrace());
 }
 
 }  // namespace
@@ -167,8 +185,7 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   if (summary->error) log_error(summary->error->message());
   std::error_code unknown;
   if (summary->error && !std::filesystem::is_regular_file(path, unknown)) return summary->status();  // nothing to read
-  const ExitStatus printed =
-      print(path, temporary ? arguments.target : path, answer, arguments.filters, summary->dropped != 0);
+  const ExitStatus printed = print(path, temporary ? arguments.target : path, answer, arguments, summary->dropped != 0);
   return summary->status() != ExitStatus::kOk ? summary->status() : printed;
 }
 

@@ -1,5 +1,6 @@
 // jtrace exceptions PID|IN: which exceptions were thrown, where they ended and which were swallowed, in a JVM that is
 // traced for a while, or in a trace.
+#include <iterator>
 #include <memory>
 
 #include "cli/brief_trace.h"
@@ -53,6 +54,7 @@ ExitStatus run(const ExceptionArguments& arguments) {
 
 void add_exceptions_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ExceptionArguments>();
+  arguments->trace.own_methods = std::size(kCatchers);
   CLI::App* command =
       app.add_subcommand("exceptions", "which exceptions are thrown, where they end, which are swallowed");
   add_brief_trace(*command, arguments->trace);

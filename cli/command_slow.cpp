@@ -55,7 +55,8 @@ Result<> give_options(session::OptionReader& reader, const SlowArguments& argume
   return {};
 }
 
-ExitStatus run(const SlowArguments& arguments) {
+ExitStatus run(SlowArguments arguments) {
+  if (arguments.io) arguments.trace.own_methods = io::io_filters().size();
   const auto over = parse_seconds(arguments.over);
   if (!over || *over == 0)
     return report(
