@@ -222,6 +222,7 @@ class Dumper {
       segment.u4(trace_serial(index));
       ++(thread.is_virtual ? counts.virtual_threads : counts.threads);
     }
+    if (thread.hidden) return append_unnamed_roots(thread, segment);
     for (const FrameReference& reference : thread.candidates) {
       if (!objects_.contains(reference.object)) continue;
       segment.sub(HprofSub::kRootJavaFrame);
@@ -237,6 +238,17 @@ class Dumper {
       segment.u4(thread.frames.empty() ? kNoFrame : 0);
       ++counts.jni_locals;
     }
+  }
+
+  // A thread without a record of its own has no number that a root can name: jhat refuses a file with one.
+  void append_unnamed_roots(const DumpThread& thread, HprofBuffer& segment) {
+    const auto append = [&](Address object) {
+      segment.sub(HprofSub::kRootUnknown);
+      segment.id(object);
+    };
+    for (const FrameReference& reference : thread.candidates)
+      if (objects_.contains(reference.object)) append(reference.object);
+    for (const Address object : thread.jni_locals) append(object);
   }
 
   HeapAccess& access_;

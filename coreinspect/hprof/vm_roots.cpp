@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "coreinspect/hprof/class_plan.h"
 #include "coreinspect/oops/java_collections.h"
@@ -34,14 +35,18 @@ Result<Handles> from_blocks(const Inspection& inspection, Address block) {
   const Vm& vm = inspection.vm();
   const Address deleted = vm.read_static<Address>("JNIHandles", "_deleted_handle").value_or(0);
   Handles handles;
+  std::set<Address> all;
   for (int i = 0; block != 0 && i < kMaxBlocks; ++i) {
     JTRACE_ASSIGN_OR_RETURN(const auto slots, slots_of_block(vm, block));
+    all.insert(slots.begin(), slots.end());
     for (const Address at : slots) {
       JTRACE_ASSIGN_OR_RETURN(const Address raw, vm.memory().read<Address>(at));
       if (raw != 0 && raw != deleted) handles.emplace_back(inspection.objects().from_root(raw), at);
     }
     JTRACE_ASSIGN_OR_RETURN(block, vm.read_pointer(block, "JNIHandleBlock", "_next"));
   }
+  // A free handle has the address of the next free one (JNIHandleBlock::_free_list).
+  std::erase_if(handles, [&](const auto& handle) { return all.contains(handle.first); });
   return handles;
 }
 
