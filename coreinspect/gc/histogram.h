@@ -19,6 +19,8 @@ struct ClassCount {
 struct HeapHistogram {
   std::vector<ClassCount> counts;  // indexed by KlassInfo::index
   WalkTotals totals;
+  // Of a running JVM: a collection ran, or objects moved, while it was read: counts may be too small or too large.
+  bool moved = false;
   std::uint64_t changed_bytes = 0;  // of a running JVM: bytes of regions that changed while they were read
   int rounds = 1;
 };

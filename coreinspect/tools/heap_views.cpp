@@ -139,9 +139,17 @@ Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOption
   HistogramTable table{.rows = rows_of(access, histogram, options),
                        .totals = histogram.totals,
                        .changed = histogram.changed_bytes,
+                       .moved = histogram.moved,
                        .walk = walk};
   sort_rows(table.rows, options.sort);
   return table;
+}
+
+std::vector<std::string> faults_of(const HistogramTable& table) {
+  std::vector<std::string> lines = walk_faults(table.totals);
+  if (table.moved)
+    lines.emplace_back("objects may have moved while the heap was read: counts can be too small or too large");
+  return lines;
 }
 
 Result<ViewResult> view_histogram(Inspection& inspection, const ViewOptions& options) {
@@ -150,7 +158,7 @@ Result<ViewResult> view_histogram(Inspection& inspection, const ViewOptions& opt
   JTRACE_ASSIGN_OR_RETURN(HistogramTable table, take_histogram_table(*access, options.heap));
   ViewResult result;
   result.missing = access->missing();
-  for (const std::string& line : walk_faults(table.totals)) result.missing.push_back(line);
+  for (std::string& line : faults_of(table)) result.missing.push_back(std::move(line));
   ClassCount sum;
   for (const HistogramRow& row : table.rows) {
     sum.instances += row.count.instances;

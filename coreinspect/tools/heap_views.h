@@ -22,6 +22,7 @@ struct HistogramTable {
   std::vector<HistogramRow> rows;
   WalkTotals totals;
   std::uint64_t changed = 0;        // bytes; for a JVM that ran in the meantime
+  bool moved = false;               // HeapHistogram::moved
   std::chrono::nanoseconds walk{};  // duration of the walk
 };
 
@@ -29,6 +30,8 @@ Result<std::unique_ptr<HeapAccess>> open_heap(Inspection& inspection, const View
 unsigned threads_of(const HeapOptions& options);
 // Sorted and filtered, not yet limited to the top rows.
 Result<HistogramTable> take_histogram_table(HeapAccess& access, const HeapOptions& options);
+// What the counts may lack, as lines for "missing".
+std::vector<std::string> faults_of(const HistogramTable& table);
 // The figures of a walk as the member "heap" of the JSON object.
 void append_walk_members(std::string& members, const HeapAccess& access, const WalkTotals& totals,
                          std::uint64_t changed, std::chrono::nanoseconds walk = {});

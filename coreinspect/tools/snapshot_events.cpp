@@ -320,7 +320,7 @@ class SnapshotEvents::Impl {
     JTRACE_ASSIGN_OR_RETURN(const auto access, open_heap(inspection_, options_, false));
     JTRACE_ASSIGN_OR_RETURN(const HistogramTable table, take_histogram_table(*access, options_.heap));
     for (const std::string& line : access->missing()) missing_.push_back(line);
-    for (const std::string& line : walk_faults(table.totals)) missing_.push_back(line);
+    for (const std::string& line : faults_of(table)) missing_.push_back(line);
     objects_in_heap_ = table.totals.objects;
     for (const HistogramRow& row : table.rows) {
       JTRACE_RETURN_IF_ERROR(need_class(row.klass));

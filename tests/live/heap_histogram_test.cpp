@@ -78,13 +78,13 @@ std::string missing_of_live(const Histogram& ours, const Histogram& theirs) {
 class EachHeap : public ::testing::TestWithParam<HeapCase> {
  protected:
   // The JVM's own threads may allocate between the two histograms: one equal pair is enough.
-  std::string compare(const JvmProcess& jvm, const std::vector<std::string>& words, json& document) {
+  std::string compare(const JvmProcess& jvm, const std::vector<std::string>& words, json& document, int status = 0) {
     std::string differences = "never asked";
     for (int i = 0; i < 5 && !differences.empty(); ++i) {
       const auto asked = run_jtrace({"cmd", jvm.pid_text(), "inspectheap", "-all"});
       if (!asked || asked->status != 0) return "inspectheap: " + (asked ? asked->err : asked.error().message());
       const Histogram theirs = without_fillers(parse_class_histogram(asked->out));
-      document = inspected(jvm.pid_text(), words);
+      document = inspected(jvm.pid_text(), words, status);
       if (!document.contains("data")) return "no histogram";
       const Histogram ours = without_fillers(histogram_of_json(document));
       if (theirs.size() < 100) return "the JVM's histogram is too short: " + asked->out;
@@ -119,8 +119,11 @@ TEST_P(EachHeap, CountsEachClassAsTheJvmDoes) {
   EXPECT_EQ(ours.at("HeapZoo$Node").instances, 23'000u);
   EXPECT_EQ(ours.at("HeapZoo$Derived").instances, 1u);
 
-  EXPECT_EQ(compare(*jvm, {"histogram", "--no-stop"}, running), "");
-  expect_whole(running);
+  // Collectors that move objects while the program runs may do so at any time: the answer says so, and is right here.
+  const bool moves = heap.name.starts_with("Z") || heap.name.starts_with("Shenandoah");
+  EXPECT_EQ(compare(*jvm, {"histogram", "--no-stop"}, running, moves ? 9 : 0), "");
+  if (moves) EXPECT_THAT(running["missing"].dump(), HasSubstr("may have moved"));
+  else expect_whole(running);
   EXPECT_EQ(running["heap"]["pauseMicros"], 0);
   record_support(heap.jdk, heap.name, "live", "heap: histogram equal to the JVM's own");
 
@@ -276,8 +279,10 @@ TEST_F(Heap, IsCountedWhileItChanges) {
   for (int i = 0; i < 3; ++i) {
     const auto done = must(run_jtrace({"inspect", jvm_->pid_text(), "histogram", "--no-stop", "--format", "json"}));
     ASSERT_TRUE(json::accept(done.out)) << done.err;
-    nodes = static_cast<double>(histogram_of_json(json::parse(done.out))["HeapZoo$Node"].instances);
+    const json document = json::parse(done.out);
+    nodes = static_cast<double>(histogram_of_json(document)["HeapZoo$Node"].instances);
     EXPECT_NEAR(nodes, 70'000, 700);
+    EXPECT_TRUE(nodes == 70'000 || !document["missing"].empty()) << "without a word: " << nodes;
   }
   must(jvm_->ask("calm"));
 }
