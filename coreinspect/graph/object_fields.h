@@ -62,6 +62,7 @@ class ObjectFields {
   // Whether the elements of an array of primitives are not in the dump, because it is redacted. Where some contents
   // were kept, an array with only zeros counts as not kept.
   bool is_hidden(std::uint32_t array) const;
+  static constexpr std::size_t kWhole = SIZE_MAX;  // for the next two: all characters
   // The first characters of a java.lang.String; "" for other objects. kRedacted if they are hidden.
   std::string text(std::uint32_t string, std::size_t most) const;
   // The first characters of a char[], or of a byte[] in one of the two codings of String.

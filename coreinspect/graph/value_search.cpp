@@ -2,14 +2,14 @@
 
 #include <bit>
 #include <charconv>
+#include <cmath>
 
 #include "base/name_pattern.h"
 
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::size_t kLongest = 1u << 16;      // characters of a text
-constexpr std::size_t kLongestName = 1u << 10;  // of an enum's constant
+constexpr std::size_t kLongestName = 1u << 10;  // characters of an enum's constant
 // Types of fields (hprof_b_spec.h).
 struct OfField {
   enum Type : std::uint8_t {
@@ -29,22 +29,30 @@ constexpr std::string_view kBoxes[] = {"java.lang.Integer", "java.lang.Long",   
                                        "java.lang.Byte",    "java.lang.Character", "java.lang.Boolean",
                                        "java.lang.Float",   "java.lang.Double"};
 
-std::optional<std::int64_t> whole_number(std::string_view words) {
-  const bool negative = words.starts_with('-');
-  std::string_view digits = words.substr(negative ? 1 : 0);
-  const bool is_hex = digits.starts_with("0x");
-  if (is_hex) digits.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hex ? 16 : 10);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return static_cast<std::int64_t>(negative ? 0 - value : value);
-}
-
-std::optional<double> real_number(std::string_view words) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), value);
+template <class T, class... Base>
+std::optional<T> whole_text(std::string_view words, Base... base) {
+  T value{};
+  const auto [end, error] = std::from_chars(words.data(), words.data() + words.size(), value, base...);
   if (words.empty() || error != std::errc() || end != words.data() + words.size()) return std::nullopt;
   return value;
+}
+
+std::uint64_t bits_of(std::uint64_t bits, std::uint8_t type) {
+  switch (type) {
+    case OfField::kByte: return bits & 0xff;
+    case OfField::kShort: return bits & 0xffff;
+    case OfField::kInt: return bits & 0xffffffff;
+    default: return bits;
+  }
+}
+
+bool is_equal(double wanted, double value) { return std::isnan(wanted) ? std::isnan(value) : wanted == value; }
+
+// A double that no float is near to is no infinity.
+bool is_float(double wanted, float value) {
+  const auto narrow = static_cast<float>(wanted);
+  if (std::isinf(narrow) && !std::isinf(wanted)) return false;
+  return is_equal(narrow, value);
 }
 
 std::int64_t sign_extended(std::uint64_t bits, std::uint8_t type) {
@@ -70,8 +78,9 @@ std::optional<char16_t> one_character(std::string_view text) {
 
 WantedValue WantedValue::of(const std::string& words) {
   WantedValue wanted{.text = words};
-  wanted.whole = whole_number(words);
-  wanted.real = wanted.whole ? static_cast<double>(*wanted.whole) : real_number(words);
+  if (words.starts_with("0x")) wanted.pattern = whole_text<std::uint64_t>(std::string_view(words).substr(2), 16);
+  wanted.whole = whole_text<std::int64_t>(words);
+  wanted.real = whole_text<double>(words);
   if (words == "true" || words == "false") wanted.truth = words == "true";
   wanted.character = one_character(words);
   return wanted;
@@ -82,13 +91,14 @@ bool ValueSearch::has(std::uint8_t type, std::uint64_t bits) const {
     case OfField::kBoolean: return wanted_.truth && *wanted_.truth == (bits != 0);
     case OfField::kChar: return wanted_.character && *wanted_.character == bits;
     case OfField::kFloat:
-      return wanted_.real &&
-             std::bit_cast<float>(static_cast<std::uint32_t>(bits)) == static_cast<float>(*wanted_.real);
-    case OfField::kDouble: return wanted_.real && std::bit_cast<double>(bits) == *wanted_.real;
+      return wanted_.real && is_float(*wanted_.real, std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    case OfField::kDouble: return wanted_.real && is_equal(*wanted_.real, std::bit_cast<double>(bits));
     case OfField::kByte:
     case OfField::kShort:
     case OfField::kInt:
-    case OfField::kLong: return wanted_.whole && sign_extended(bits, type) == *wanted_.whole;
+    case OfField::kLong:
+      if (wanted_.pattern) return bits_of(bits, type) == *wanted_.pattern;
+      return wanted_.whole && sign_extended(bits, type) == *wanted_.whole;
     default: return false;
   }
 }
@@ -106,7 +116,7 @@ bool ValueSearch::is_match(std::uint32_t object, Kind kind) const {
     return wanted_.text.find_first_of("*?") == std::string::npos ? text == wanted_.text
                                                                  : matches_pattern(wanted_.text, text);
   };
-  if (kind == Kind::kString) return is_text(fields_.text(object, kLongest));
+  if (kind == Kind::kString) return is_text(fields_.text(object, fields_.kWhole));
   if (kind == Kind::kConstant) {
     const auto name = fields_.find(graph_.class_of(object), "name", "java.lang.Enum");
     const std::uint32_t text = fields_.reference(object, name);

@@ -18,11 +18,12 @@ namespace jtrace::coreinspect {
 
 // What the words of a user may mean.
 struct WantedValue {
-  std::string text;                   // exactly; with * or ? a pattern
-  std::optional<std::int64_t> whole;  // 42, -1, 0x2a
-  std::optional<double> real;         // of a whole number too
-  std::optional<bool> truth;          // true, false
-  std::optional<char16_t> character;  // one character of the basic plane
+  std::string text;                      // exactly; with * or ? a pattern
+  std::optional<std::int64_t> whole;     // 42, -1
+  std::optional<std::uint64_t> pattern;  // 0x2a: the bits of a number of any size
+  std::optional<double> real;            // of a whole number too
+  std::optional<bool> truth;             // true, false
+  std::optional<char16_t> character;     // one character of the basic plane
 
   static WantedValue of(const std::string& words);
 };

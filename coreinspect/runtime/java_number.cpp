@@ -19,12 +19,15 @@ std::string number_text(T value) {
   if (std::isinf(value)) return sign + "Infinity";
   if (value == 0) return sign + "0.0";
   std::array<char, 64> room{};
-  const auto end =
-      std::to_chars(room.data(), room.data() + room.size(), std::fabs(value), std::chars_format::scientific);
+  constexpr auto kForm = std::chars_format::scientific;
+  auto end = std::to_chars(room.data(), room.data() + room.size(), std::fabs(value), kForm);
+  // Java gives at least two digits, the nearest ones: 4.9E-324, where 5E-324 would do.
+  if (room[1] == 'e') end = std::to_chars(room.data(), room.data() + room.size(), std::fabs(value), kForm, 1);
   const std::string text(room.data(), end.ptr);
   const std::size_t at = text.find('e');
   const int exponent = std::stoi(text.substr(at + 1));
   std::string digits = text.substr(0, 1) + (at > 2 ? text.substr(2, at - 2) : "");
+  if (digits.size() == 2 && digits[1] == '0') digits.pop_back();
   if (exponent < -3 || exponent >= 7)
     return sign + digits.substr(0, 1) + "." + (digits.size() > 1 ? digits.substr(1) : "0") + "E" +
            std::to_string(exponent);

@@ -1,7 +1,9 @@
 #include "coreinspect/tools/graph_values.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "coreinspect/hprof/redaction.h"
 #include "coreinspect/runtime/java_number.h"
@@ -20,15 +22,13 @@ char descriptor_of(std::uint8_t type) {
   return type >= 4 && type < 4 + kTypes.size() ? kTypes[type - 4] : 'L';
 }
 
-std::string quoted(const std::string& text) { return "\"" + printable(text) + "\""; }
-
 std::string rest(std::size_t left_out) { return left_out == 0 ? "" : ", ... " + std::to_string(left_out) + " more"; }
 
 }  // namespace
 
 bool GraphValues::is_text(std::uint64_t address) {
   const std::string type = address == 0 ? "" : objects_.class_of(address);
-  return type == "java.lang.String" || type == "char[]" || type == "byte[]";
+  return type == "java.lang.String" || type == "char[]" || type == "byte[]" || type.starts_with("java.lang.StringBu");
 }
 
 bool GraphValues::is_secret_key(std::uint64_t key) {
@@ -39,15 +39,21 @@ bool GraphValues::is_secret_key(std::uint64_t key) {
 std::string GraphValues::value_of(std::uint64_t bits, std::uint8_t type, int depth) {
   if (type == kReference) return text(bits, depth);
   const std::string text = primitive_text(bits, descriptor_of(type));
-  return type == kCharType ? "'" + printable(text) + "'" : text;
+  return type == kCharType ? "'" + escaped_text(text) + "'" : text;
 }
 
 std::string GraphValues::named(std::string_view name, std::uint64_t key, std::uint64_t bits, std::uint8_t type,
                                int depth, bool* masked) {
-  const bool secret = !mask_.shows() && (!redacted_ || !kept_.empty()) && type == kReference && is_text(bits) &&
-                      (names_secret_field(name) || is_secret_key(key));
-  if (masked != nullptr) *masked = secret;
-  return secret ? mask_.value_of(true, "") : value_of(bits, type, depth);
+  const bool secret = !mask_.shows() && (!redacted_ || !kept_.empty()) && type == kReference &&
+                      (in_secret_ || names_secret_field(name) || is_secret_key(key));
+  const bool is_whole = secret && is_text(bits);
+  if (masked != nullptr) *masked = is_whole;
+  if (is_whole) return mask_.value_of(true, "");
+  // Of a list, an Optional and the like each text is masked.
+  const bool before = std::exchange(in_secret_, secret);
+  std::string text = value_of(bits, type, depth);
+  in_secret_ = before;
+  return text;
 }
 
 std::string GraphValues::array(std::uint32_t object, int depth) {
@@ -55,7 +61,7 @@ std::string GraphValues::array(std::uint32_t object, int depth) {
   const bool of_references = record.kind == HprofSub::kObjectArrayDump;
   if (redacted_ && !of_references && fields_.is_hidden(object)) return record.count == 0 ? "[]" : kRedacted;
   if (record.type == kCharType && !of_references)
-    return quoted(fields_.characters(object, true, kMaxText)) + (record.count > kMaxText ? "..." : "");
+    return quoted_text(fields_.characters(object, true, kMaxText)) + (record.count > kMaxText ? "..." : "");
   std::string list;
   const std::uint64_t most = std::min<std::uint64_t>(record.count, depth == 0 ? kMaxElements : kMaxEntries);
   for (std::uint64_t i = 0; i < most; ++i) list += (i == 0 ? "" : ", ") + element(object, record, i, depth + 1).value;
@@ -112,7 +118,7 @@ std::string GraphValues::collection(std::uint64_t address, int depth) {
   std::size_t count = 0;
   const bool known = contents_.each_element(address, [&](Address element) {
     if (++count > kMaxEntries) return count < graph_.size();
-    list += (count == 1 ? "" : ", ") + text(element, depth + 1);
+    list += (count == 1 ? "" : ", ") + named("", 0, element, kReference, depth + 1);
     return true;
   });
   if (!known) return "";
@@ -144,7 +150,7 @@ std::string GraphValues::contents(std::uint32_t object, int depth) {
   const std::string& type = graph_.classes()[graph_.class_of(object)].name;
   if (type == "java.lang.String") {
     const std::string text = fields_.text(object, kMaxText);
-    return redacted_ && text == kRedacted ? text : quoted(text);
+    return redacted_ && text == kRedacted ? text : quoted_text(text);
   }
   const std::uint32_t super = graph_.superclass(graph_.class_of(object));
   if (fields_.is_a(graph_.class_of(object), "java.lang.Enum"))
@@ -152,14 +158,14 @@ std::string GraphValues::contents(std::uint32_t object, int depth) {
         fields_.reference(object, fields_.find(graph_.class_of(object), "name", "java.lang.Enum")), kMaxText));
   if (auto value = contents_.value(address, type)) {
     if (redacted_) return kRedacted;
-    const bool is_text = type == "java.lang.Character" || type.starts_with("java.lang.StringBu");
-    return is_text ? quoted(*value) : printable(*value);
+    if (type == "java.lang.Character") return "'" + escaped_text(*value) + "'";
+    return type.starts_with("java.lang.StringBu") ? quoted_text(*value) : printable(*value);
   }
   if (depth > kMaxDepth) return "";
   if (fields_.is_array(object)) return array(object, depth);
   if (super != kNoObject && graph_.classes()[super].name == "java.lang.Record") return record(object, depth);
   if (type == "java.util.Optional" || type == "java.util.concurrent.atomic.AtomicReference")
-    return "[" + text(objects_.reference(address, "value"), depth + 1) + "]";
+    return "[" + named("", 0, objects_.reference(address, "value"), kReference, depth + 1) + "]";
   if (!type.starts_with("java.util.")) return "";
   if (std::string list = collection(address, depth); !list.empty()) return list;
   return map(address, depth);

@@ -67,6 +67,7 @@ class GraphValues {
   SecretMask mask_;
   const bool redacted_;  // the dump: contents that were removed are shown as kRedacted
   const KeptFields kept_;
+  bool in_secret_ = false;  // in a list, a map or an Optional whose name marks a secret
 };
 
 }  // namespace jtrace::coreinspect

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/name_pattern.h"
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "coreinspect/graph/holder_fields.h"
 #include "coreinspect/graph/object_fields.h"
@@ -15,25 +16,45 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::size_t kLongest = 1u << 16, kShown = 200;  // characters
+constexpr std::size_t kKept = 1u << 16, kShown = 200;  // bytes of a text; of its begin in a row
+
+// A text, or the begin of a long one, which its size and hash tell from others.
+struct TextKey {
+  std::string begin;
+  std::size_t size = 0, hash = 0;
+  bool is_cut() const { return begin.size() < size; }
+  auto operator<=>(const TextKey&) const = default;
+};
 
 struct Text {
   std::uint64_t count = 0, bytes = 0;
   std::map<std::uint32_t, std::uint64_t> holders;  // objects by field
 };
 
-std::map<std::string, Text> find_texts(const ObjectGraph& graph, const std::string& pattern, HolderFields& holders) {
+// The first bytes, without a part of a character.
+std::string begin_of(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+TextKey key_of(const std::string& text) {
+  return {.begin = begin_of(text, kKept), .size = text.size(), .hash = std::hash<std::string>()(text)};
+}
+
+std::map<TextKey, Text> find_texts(const ObjectGraph& graph, const std::string& pattern, HolderFields& holders) {
   const ObjectFields fields(graph);
   const bool redacted = graph.file().is_redacted();
-  std::map<std::string, Text> texts;
+  std::map<TextKey, Text> texts;
   for (std::uint32_t i = 0; i < graph.size(); ++i) {
     if (graph.is_class(i) || graph.strength(i) == Strength::kGarbage) continue;
     if (graph.classes()[graph.class_of(i)].name != "java.lang.String") continue;
-    std::string text = fields.text(i, kLongest);
+    const std::string text = fields.text(i, ObjectFields::kWhole);
     if (redacted && text == kRedacted) continue;
     if (!is_chosen(pattern, text)) continue;
     const std::uint32_t value = fields.reference(i, "value");
-    Text& found = texts[std::move(text)];
+    Text& found = texts[key_of(text)];
     ++found.count;
     found.bytes += graph.bytes(i) + (value == kNoObject ? 0 : graph.bytes(value));
     ++found.holders[holders.of(i)];
@@ -51,11 +72,9 @@ std::string largest(const Text& text, const HolderFields& holders) {
 // Its name marks a secret: "Shop$Account.password".
 bool is_secret(const std::string& holder) { return names_secret_field(holder.substr(holder.rfind('.') + 1)); }
 
-std::string cut(const std::string& text) {
-  if (text.size() <= kShown) return text;
-  std::size_t end = kShown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+std::string shown(const std::string& begin, std::size_t size) {
+  const std::string text = begin_of(begin, kShown);
+  return quoted_text(text) + (text.size() < size ? "..." : "");
 }
 
 }  // namespace
@@ -71,7 +90,7 @@ Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& op
   const ShortestPaths paths(graph);
   HolderFields holders(graph, paths);
   const auto texts = find_texts(graph, options.arguments.front(), holders);
-  std::vector<const std::pair<const std::string, Text>*> rows;
+  std::vector<const std::pair<const TextKey, Text>*> rows;
   std::uint64_t all = 0;
   for (const auto& each : texts) {
     rows.push_back(&each);
@@ -89,16 +108,19 @@ Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& op
                  (rows.empty() ? "" : "     strings          bytes  text; most of them by which field\n");
   for (const auto* row : rows) {
     const std::string holder = largest(row->second, holders);
-    const std::string text = mask.value_of(!mask.shows() && is_secret(holder), row->first);
+    const bool secret = !mask.shows() && is_secret(holder);
+    const std::string text = mask.value_of(secret, row->first.begin);
+    const bool cut = !secret && row->first.is_cut();
     if (options.json) {
       json.begin_object().member("text", text).member("strings", row->second.count).member("bytes", row->second.bytes);
+      if (cut) json.member("cut", true).member("textBytes", row->first.size);
       json.member("holder", holder).member("fields", row->second.holders.size()).end_object();
       continue;
     }
     char line[64];
     std::snprintf(line, sizeof line, "%12llu %14llu  ", static_cast<unsigned long long>(row->second.count),
                   static_cast<unsigned long long>(row->second.bytes));
-    result.out += line + ("\"" + printable(cut(text)) + "\"; " + printable(holder)) + "\n";
+    result.out += line + shown(text, cut ? row->first.size : text.size()) + "; " + printable(holder) + "\n";
   }
   result.masked = mask.count();
   return result;

@@ -3,9 +3,12 @@
 #include <bit>
 #include <charconv>
 #include <map>
+#include <span>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "coreinspect/model/class_facts.h"
+#include "coreinspect/runtime/java_number.h"
 #include "coreinspect/tools/class_file.h"
 #include "coreinspect/tools/named_classes.h"
 #include "coreinspect/tools/properties.h"
@@ -67,36 +70,35 @@ std::string type_of_signature(std::string_view signature) {
   return java_class_name(signature);
 }
 
-template <class T>
-std::string number_at(const Inspection& inspection, Address at) {
-  const auto value = inspection.vm().memory().read<T>(at);
-  return value ? std::to_string(*value) : std::string("?");
+std::size_t size_of(char type) {
+  constexpr std::string_view kOne = "ZB", kTwo = "CS", kFour = "IF";
+  const auto is = [&](std::string_view types) { return types.find(type) != types.npos; };
+  return is(kOne) ? 1 : is(kTwo) ? 2 : is(kFour) ? 4 : 8;
+}
+
+std::string primitive_at(const Inspection& inspection, Address at, char type) {
+  std::uint64_t bits = 0;
+  if (!inspection.vm().memory().read_exactly(at, std::as_writable_bytes(std::span(&bits, 1)).first(size_of(type))))
+    return "?";
+  return type == 'C' ? "'" + primitive_text(bits, type) + "'" : primitive_text(bits, type);
 }
 
 }  // namespace
 
 std::string value_text(const Inspection& inspection, Address at, std::string_view signature) {
-  switch (signature.front()) {
-    case 'Z': {
-      const auto value = inspection.vm().memory().read<std::uint8_t>(at);
-      return value ? (*value ? "true" : "false") : "?";
-    }
-    case 'B': return number_at<std::int8_t>(inspection, at);
-    case 'C': return number_at<std::uint16_t>(inspection, at);
-    case 'S': return number_at<std::int16_t>(inspection, at);
-    case 'I': return number_at<std::int32_t>(inspection, at);
-    case 'J': return number_at<std::int64_t>(inspection, at);
-    case 'F': return number_at<float>(inspection, at);
-    case 'D': return number_at<double>(inspection, at);
-    default: break;
-  }
+  constexpr std::size_t kShown = 1000;  // characters
+  const char kind = signature.front();
+  if (kind != 'L' && kind != '[') return primitive_at(inspection, at, kind);
   const auto object = inspection.objects().load(at);
   if (!object) return "?";
   if (*object == 0) return "null";
   const auto klass = inspection.objects().klass_of(*object);
   const std::string type = klass ? inspection.classes().name(*klass).value_or("?") : "?";
   if (type == "java.lang.String")
-    if (const auto text = inspection.objects().text(*object, 1000)) return "\"" + *text + "\"";
+    if (const auto text = inspection.objects().text(*object, kShown)) {
+      const auto more = inspection.objects().text(*object, kShown + 1);
+      return quoted_text(*text) + (more && *more != *text ? "..." : "");
+    }
   return type + "@" + hex(*object);
 }
 

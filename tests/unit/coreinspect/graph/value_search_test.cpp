@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/unit/coreinspect/graph/hprof_builder.h"
 
 namespace jtrace::coreinspect {
@@ -23,13 +25,16 @@ class ValuesOfAHeap : public ::testing::Test {
     heap_.add_class(kCrate, "Crate", kObject, {"label", "boxed"}, {.ints = {"number", "weight"}});
     heap_.add_class(kHeavy, "Heavy", kCrate, {}, {.ints = {}});
     heap_.add_root(kApp);
-    heap_.add_array(kFirst, kArray, {kFirst + 0x100, kFirst + 0x200, kFirst + 0x400, 0});
+    heap_.add_array(kFirst, kArray, {kFirst + 0x100, kFirst + 0x200, kFirst + 0x400, kFirst + 0x700});
     heap_.add_instance(kFirst + 0x100, kCrate, {kFirst + 0x400, kFirst + 0x600}, {7, 8});
     heap_.add_instance(kFirst + 0x200, kHeavy, {kFirst + 0x400, 0}, {static_cast<std::uint32_t>(-7), 7});
     heap_.add_instance(kFirst + 0x300, kCrate, {kFirst + 0x400, 0}, {7, 7});  // garbage
     heap_.add_instance(kFirst + 0x400, kString, {kFirst + 0x500}, {0});
     heap_.add_text(kFirst + 0x500, "plum");
     heap_.add_instance(kFirst + 0x600, kInteger, {}, {7});
+    heap_.add_instance(kFirst + 0x700, kString, {kFirst + 0x800}, {0});
+    std::string long_text(70'000, 'x');
+    heap_.add_text(kFirst + 0x800, long_text.append("-tail"));
     text_ = heap_.dump();
     graph_ = test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(text_), "dump")), HeapShape{}));
   }
@@ -57,12 +62,14 @@ TEST_F(ValuesOfAHeap, OfNumbersAreFoundInFieldsSuperclassesAndBoxesButNotInGarba
   EXPECT_THAT(found("-7"), ElementsAre("Crate.number 1"));
   EXPECT_EQ(first_, kFirst + 0x200);
   EXPECT_THAT(found("0x8"), ElementsAre("Crate.weight 1"));
+  EXPECT_THAT(found("0xfffffff9"), ElementsAre("Crate.number 1")) << "the bits of -7";
   EXPECT_THAT(found("4294967289"), ElementsAre()) << "-7 as it would be without a sign";
 }
 
 TEST_F(ValuesOfAHeap, OfTextsAreFoundInFieldsStaticsAndElements) {
   EXPECT_THAT(found("plum"),
               UnorderedElementsAre("Crate.label 2", "static App.NAME 1", "elements of java.lang.Object[] 1"));
+  EXPECT_THAT(found("*-tail"), ElementsAre("elements of java.lang.Object[] 1")) << "as long as it is";
   EXPECT_THAT(found("pl*", "Crate"), ElementsAre("Crate.label 1"));
   EXPECT_THAT(found("plu"), ElementsAre()) << "part of a text";
 }
@@ -70,7 +77,10 @@ TEST_F(ValuesOfAHeap, OfTextsAreFoundInFieldsStaticsAndElements) {
 TEST(WantedValue, IsAllThatTheWordsMayMean) {
   EXPECT_EQ(WantedValue::of("-12").whole, -12);
   EXPECT_EQ(WantedValue::of("-12").real, -12.0);
-  EXPECT_EQ(WantedValue::of("0xffffffffffffffff").whole, -1);
+  EXPECT_EQ(WantedValue::of("0xffffffffffffffff").pattern, 0xffffffffffffffff);
+  EXPECT_FALSE(WantedValue::of("9223372036854775808").whole) << "no long has it";
+  EXPECT_EQ(WantedValue::of("-9223372036854775808").whole, INT64_MIN);
+  EXPECT_TRUE(std::isnan(*WantedValue::of("NaN").real));
   EXPECT_EQ(WantedValue::of("1.5").real, 1.5);
   EXPECT_FALSE(WantedValue::of("1.5").whole);
   EXPECT_EQ(WantedValue::of("true").truth, true);

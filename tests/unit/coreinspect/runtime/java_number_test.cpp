@@ -22,6 +22,10 @@ TEST(JavaNumber, IsWrittenAsJavaDoes) {
   EXPECT_EQ(java_number(1.25e300), "1.25E300");
   EXPECT_EQ(java_number(3.5f), "3.5");
   EXPECT_EQ(java_number(0.1f), "0.1");
+  EXPECT_EQ(java_number(std::numeric_limits<double>::denorm_min()), "4.9E-324");
+  EXPECT_EQ(java_number(std::numeric_limits<float>::denorm_min()), "1.4E-45");
+  EXPECT_EQ(java_number(2e23), "2.0E23");
+  EXPECT_EQ(java_number(1e-10), "1.0E-10");
   EXPECT_EQ(java_number(std::numeric_limits<double>::quiet_NaN()), "NaN");
   EXPECT_EQ(java_number(-std::numeric_limits<double>::infinity()), "-Infinity");
   EXPECT_EQ(java_number(std::numeric_limits<double>::max()), "1.7976931348623157E308");
