@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
 
+#include "base/quoted_text.h"
 #include "trace/io/allocation_weight.h"
 
 namespace jtrace::trace::io {
@@ -293,25 +293,6 @@ std::string object_argument(const Value& value, const Scope& scope, const std::s
   const std::string type =
       known == scope.objects.end() ? "" : allocated_type(scope, known->second.is_array, known->second.class_id);
   return type + "#" + std::to_string(id);
-}
-
-// A quotation mark in the text, or the end of a line, cannot be taken for that of the argument.
-std::string quoted_text(std::string_view word) {
-  std::string text = "\"";
-  for (const char c : word) {
-    if (c == '"' || c == '\\') text += '\\', text += c;
-    else if (c == '\n') text += "\\n";
-    else if (c == '\r') text += "\\r";
-    else if (c == '\t') text += "\\t";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      text += code;
-    } else {
-      text += c;
-    }
-  }
-  return text + '"';
 }
 
 // Where the argument that begins at `at` ends: before its comma, or at the end.
