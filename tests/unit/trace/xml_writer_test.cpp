@@ -59,6 +59,15 @@ TEST(XmlWriter, TheHeadIsOutBeforeTheFirstEvent) {
   EXPECT_EQ(bytes.text(), "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TRACE>\n</TRACE>\n");
 }
 
+TEST(XmlWriter, GoesOnAfterAHeadAndEndsTheDocument) {
+  MemorySink bytes;
+  XmlWriter writer(bytes);
+  writer.go_on();
+  ASSERT_TRUE(writer.write(ThreadStart{}));
+  ASSERT_TRUE(writer.finish());
+  EXPECT_EQ(bytes.text(), "<threadStart/>\n</TRACE>\n");
+}
+
 TEST(XmlWriter, AbsentIsLeftOutAndEmptyIsNot) {
   EXPECT_EQ(written({ClassDef{.sourceName = "", .name = "java/lang/String"}}),
             "<classDef name=\"java/lang/String\" sourceName=\"\"/>\n");
