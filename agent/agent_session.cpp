@@ -44,8 +44,8 @@ const char* AgentSession::map_pool(int fd) {
   writer.pool = record::Pool(base);
   writer.policy.block = config.has_flag(record::kBlockWhenFull);
   writer.policy.block_limit_ns = static_cast<std::uint64_t>(config.block_limit_ms) * 1'000'000;
-  writer.one_slot_probes = !config.has_flag(record::kReceivers) && !config.has_flag(record::kCpuTime) &&
-                           (config.events & record::kCallEvent) == 0;
+  writer.one_slot_callouts = !config.has_flag(record::kReceivers) && !config.has_flag(record::kCpuTime) &&
+                             (config.events & record::kCallEvent) == 0;
   writer.generation = g_generation.fetch_add(1) + 1;
   return nullptr;
 }
@@ -135,15 +135,15 @@ const char* AgentSession::go_live(JNIEnv* jni) {
   return nullptr;
 }
 
-// If there can be no probes, the trace runs without them, with a note.
+// If there can be no callouts, the trace runs without them, with a note.
 void AgentSession::prepare_methods(JNIEnv* jni) {
-  if (traces(record::kProbeEvents)) {
+  if (traces(record::kCalloutEvents)) {
     method_tracer_ = std::make_unique<MethodTracer>(*this, wakeup);
     methods = method_tracer_.get();
     if (const char* error = methods->prepare(jni, pool_descriptor_.get())) {
       report_missing("methods, calls, lines, exceptions and allocations", error);
       drop_methods();
-      granted_events &= ~record::kProbeEvents;
+      granted_events &= ~record::kCalloutEvents;
     }
   }
   pool_descriptor_.reset();

@@ -1,4 +1,4 @@
-// Writes objAlloc, from a sampled event or from a probe.
+// Writes objAlloc, from a sampled event or from a callout.
 #pragma once
 
 #include "agent/callback_guard.h"

@@ -46,7 +46,7 @@ jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfi
                          const JNINativeMethod* natives, jint count, const char*& error) {
   jclass made =
       jni->DefineClass(name, nullptr, reinterpret_cast<const jbyte*>(bytes.data()), static_cast<jsize>(bytes.size()));
-  error = "the JVM did not take the class that probes call";
+  error = "the JVM did not take the class that callouts call";
   if (threw(jni) || made == nullptr) return nullptr;
   g_awaited.natives = natives;
   g_awaited.count = count;
@@ -55,7 +55,7 @@ jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfi
   jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
   const bool done = initialize(jni, name);
   g_awaited.name.store(nullptr, std::memory_order_release);
-  error = "the JVM did not take the native methods that probes call";
+  error = "the JVM did not take the native methods that callouts call";
   if (!done || !g_awaited.bound) return nullptr;
   error = nullptr;
   return made;

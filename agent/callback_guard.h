@@ -1,4 +1,4 @@
-// CallbackGuard: how a callback of the JVM, or a native of a probe, reaches the trace that is running.
+// CallbackGuard: how a callback of the JVM, or a native of a callout, reaches the trace that is running.
 #pragma once
 
 #include <atomic>

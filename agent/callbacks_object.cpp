@@ -58,7 +58,7 @@ void JNICALL class_prepare(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread, jclass 
     recorder.writer.count_dropped(1);
 }
 
-// Calls that wait are redirected first; probes are inserted into the result.
+// Calls that wait are redirected first; callouts are inserted into the result.
 void JNICALL class_file_load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject loader, const char* name,
                                   jobject, jint size, const unsigned char* data, jint* new_size,
                                   unsigned char** new_data) {

@@ -11,7 +11,7 @@
 namespace jtrace::agent {
 namespace {
 
-// The longest time that a starting JVM waits for the probes. It takes some milliseconds if the filters name the
+// The longest time that a starting JVM waits for the callouts. It takes some milliseconds if the filters name the
 // program's classes, some hundred if they include all of the JDK.
 constexpr std::uint64_t kMostWait = 10 * kNanosPerSecond;
 
@@ -26,8 +26,8 @@ void JNICALL vm_init(jvmtiEnv* jvmti, JNIEnv* jni, jthread thread) {
   AgentSession& session = session_of(guard);
   // When this returns, this thread loads the program's first class.
   if (!session.wait_until_all_is_on(kMostWait))
-    session.definitions.append_option(trace::kLateKey,
-                                      "the program began before its probes were complete, because that took too long");
+    session.definitions.append_option(
+        trace::kLateKey, "the program began before its callouts were complete, because that took too long");
   if (!session.config.wants(record::kRuntimeInitDoneEvent)) return;
   record::ThreadRecord made{};
   made.thread = session.threads.defined(jni, thread);

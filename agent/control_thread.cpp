@@ -87,7 +87,7 @@ class ControlThread {
     start_watching();
     if (session_.methods != nullptr) session_.methods->start(jni_, session_.started_with_vm);
     owes_classes_ = session_.config.has_flag(record::kAllLoadedClasses);
-    // A program waits for its probes at its start.
+    // A program waits for its callouts at its start.
     if (!session_.started_with_vm || session_.methods == nullptr) all_is_on();
     while (wait() && !done_) {
     }
@@ -107,7 +107,7 @@ class ControlThread {
   bool wait() {
     pollfd sources[2] = {{session_.control.get(), POLLIN, 0}, {session_.wakeup.descriptor(), POLLIN, 0}};
     int limit = -1;
-    // Classes that wait for their probes, and ends of objects; more may come at any time.
+    // Classes that wait for their callouts, and ends of objects; more may come at any time.
     if (session_.methods != nullptr) {
       session_.methods->write_due_frees();
       const bool has_more = session_.methods->rewrite_some(jni_);
@@ -206,7 +206,7 @@ class ControlThread {
   bool set_paused(bool paused) {
     session_.paused = paused;
     if (session_.methods != nullptr) {
-      // A thread that is in a probe's native code now may still write: it has seen that the trace is not paused.
+      // A thread that is in a callout's native code now may still write: it has seen that the trace is not paused.
       for (int i = 0; paused && i < 100 && !CallbackGuard::wait_until_empty(10); ++i)
         session_.methods->rewrite_urgent(jni_);
       session_.methods->set_on(!paused);
@@ -224,7 +224,7 @@ class ControlThread {
     char figures[512];
     if (session_.methods != nullptr) {
       const int length = session_.methods->figures(figures, sizeof figures);
-      answer.has_probes = 1;
+      answer.has_callouts = 1;
       answer.probed_methods = session_.methods->probed_methods();
       answer.rewritten = {figures, static_cast<std::size_t>(length)};
     }

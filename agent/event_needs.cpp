@@ -66,7 +66,7 @@ constexpr EventNeed kNeeds[] = {
      kCanGenerateMonitorEvents,
      {JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, 0},
      "can_generate_monitor_events"},
-    {record::kProbeEvents,
+    {record::kCalloutEvents,
      "methods, lines, exceptions and allocations",
      kCanRetransformClasses,
      {JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK},  // reports the classes that the hook rewrote
@@ -111,7 +111,7 @@ const char* take_capabilities(jvmtiEnv* jvmti, const Config& config, std::uint64
   if (!want(kCanTagObjects)) return "the JVM grants no object tags (can_tag_objects)";
   want(kCanGetSourceFileName);
   want(kCanGetLineNumbers);
-  if (config.wants(record::kProbeEvents)) want(kCanGetConstantPool);
+  if (config.wants(record::kCalloutEvents)) want(kCanGetConstantPool);
   if (config.wants(record::kMonContendedEnterEvent) && !want(kCanGetMonitorInfo) &&
       config.has_flag(record::kMonitorOwner))
     missing.push_back({"threadOwner", kCanGetMonitorInfo, "can_get_monitor_info"});

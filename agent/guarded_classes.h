@@ -1,4 +1,4 @@
-// Classes whose methods must not be changed: those that the probes
+// Classes whose methods must not be changed: those that the callouts
 // themselves call, and those that HotSpot treats specially.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace jtrace::agent {
 
 // `name`: internal form.
 //   java/lang/Object: C2 crashes when it compiles its constructor with a handler in it (seen with 17 and 25)
-//   Unsafe: the probes call it. VirtualThread, jdk/internal/vm: the current thread changes in the middle of a method
+//   Unsafe: the callouts call it. VirtualThread, jdk/internal/vm: the current thread changes in the middle of a method
 //   $$Lambda$: VM-anonymous classes (JDK 8 to 14) come through the load hook, but never to ClassPrepare under that name
 inline bool is_guarded_class(std::string_view name) {
   constexpr std::string_view kGuarded[] = {"java/lang/Object", "jdk/internal/misc/Unsafe", "sun/misc/Unsafe"};

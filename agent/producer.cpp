@@ -43,7 +43,7 @@ bool key_is_there(void (*destructor)(void*)) {
 }
 
 constinit std::atomic<Producer*> g_producers{nullptr};
-constinit std::atomic<void (*)(std::uint64_t)> g_release_probed{nullptr};
+constinit std::atomic<void (*)(std::uint64_t)> g_release_called_out{nullptr};
 
 // When a virtual thread may have lost events last, by its id; several share a place.
 constexpr std::uint64_t kLostPlaces = 1024;
@@ -82,15 +82,15 @@ std::uint64_t thread_of(const record::RecordHeader& header) {
 }  // namespace
 
 std::atomic<Producer*>& Producer::list() { return g_producers; }
-std::atomic<void (*)(std::uint64_t)>& Producer::release_probed() { return g_release_probed; }
+std::atomic<void (*)(std::uint64_t)>& Producer::release_called_out() { return g_release_called_out; }
 
 void Producer::thread_ended(void* pointer) {
   auto* producer = static_cast<Producer*>(pointer);
   CallbackGuard::leave_pool(*producer);
-  if (const auto release = release_probed().load(std::memory_order_acquire);
-      release != nullptr && producer->probed_as != 0)
-    release(producer->probed_as);
-  producer->probed_as = 0;
+  if (const auto release = release_called_out().load(std::memory_order_acquire);
+      release != nullptr && producer->called_out_as != 0)
+    release(producer->called_out_as);
+  producer->called_out_as = 0;
   producer->used_.store(0, std::memory_order_release);
 }
 
@@ -133,7 +133,7 @@ bool has_more_than(const record::PoolHeader& header, std::uint32_t chunks) {
 }
 
 // An event moves the coarse clock to a time after its own. So a thread that waits for this one, and then takes the time
-// of a probe from that clock, gets a later time. A record that is not counted as an event comes with one: the coarse
+// of a callout from that clock, gets a later time. A record that is not counted as an event comes with one: the coarse
 // time is enough.
 std::uint64_t time_of(record::PoolHeader& header, record::RecordKind kind) {
   const std::uint64_t coarse = header.coarse_clock.load(std::memory_order_relaxed);
@@ -285,7 +285,7 @@ bool Producer::has_room(std::uint32_t size) const {
   return direct()->committed.load(std::memory_order_relaxed) + size <= record::kChunkSize - record::kGapRoom;
 }
 
-// Writes into the chunk of the probes. False if that is the sink: the record is lost, and counted.
+// Writes into the chunk of the callouts. False if that is the sink: the record is lost, and counted.
 bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* bytes, std::uint32_t size) {
   if (direct() == sink_.get()) {
     if (record::is_in(record::kCountedKinds, bytes->kind)) lose(writer, 1, direct()->carrier);
@@ -298,7 +298,7 @@ bool Producer::append_direct(const PoolWriter& writer, record::RecordHeader* byt
   return true;
 }
 
-// Events among the records that probes have left in the sink.
+// Events among the records that callouts have left in the sink.
 std::uint64_t Producer::events_in_sink() const {
   const auto* records = reinterpret_cast<const std::byte*>(sink_->address);
   const std::uint64_t size = sink_->committed.load(std::memory_order_relaxed);
@@ -322,7 +322,7 @@ void Producer::close_direct(const PoolWriter& writer, record::ChunkHeader* chunk
   if (chunk == nullptr) return;
   const std::uint64_t carrier = std::exchange(chunk->carrier, ~0ull);
   if (chunk == sink_.get()) {
-    const std::uint64_t lost = writer.one_slot_probes
+    const std::uint64_t lost = writer.one_slot_callouts
                                    ? sink_->committed.load(std::memory_order_relaxed) / record::kSlotSize
                                    : events_in_sink();
     sink_->committed.store(0, std::memory_order_relaxed);
@@ -345,7 +345,7 @@ void Producer::use_sink() {
   set_direct(sink_.get());
 }
 
-// A chunk of the pool as the next one of the probes.
+// A chunk of the pool as the next one of the callouts.
 bool Producer::take_direct(const PoolWriter& writer, bool may_block) {
   if (loses_ && !writer.has_room_again()) return false;
   for (;;) {
@@ -368,7 +368,7 @@ bool Producer::take_direct(const PoolWriter& writer, bool may_block) {
   }
 }
 
-// Written into the room that every chunk of probes keeps for it. So readers know, even if this thread or jtrace ends,
+// Written into the room that every chunk of callouts keeps for it. So readers know, even if this thread or jtrace ends,
 // that the calls which are open here are known to be open only until this time.
 void Producer::mark_gap_begin(const PoolWriter& writer, record::ChunkHeader* chunk) {
   if (chunk == nullptr) return;
@@ -404,7 +404,7 @@ bool Producer::write_gap(const PoolWriter& writer, const Loss& loss) {
   return write_slots(writer, &gap.header, sizeof gap, false);
 }
 
-// Takes the next chunk for the probes, or the sink if none is free. False if there is no memory.
+// Takes the next chunk for the callouts, or the sink if none is free. False if there is no memory.
 bool Producer::next_direct(const PoolWriter& writer, std::uint64_t carrier, bool may_block) {
   const std::uint64_t now = monotonic_ns();
   advance_clock(writer.pool.header(), now);

@@ -27,15 +27,15 @@ struct PoolWriter {
   record::Pool pool;
   FullPolicy policy;
   std::uint32_t generation = 0;  // of the session: a producer with another one has no chunk here
-  // Each record of a probe in the bytecode is an event of one slot: lost ones are
-  // counted by their bytes. Reading them would take as long again as the probes.
-  bool one_slot_probes = false;
+  // Each record of a callout in the bytecode is an event of one slot: lost ones are
+  // counted by their bytes. Reading them would take as long again as the callouts.
+  bool one_slot_callouts = false;
 
   // Takes a free chunk for `producer`; -1: none. Events do not take the chunks reserved for definitions.
   std::int64_t take_chunk(std::uint32_t producer, std::uint32_t sequence, std::uint32_t tid) const;
   // Whether an event may still take a chunk.
   bool has_room() const;
-  // Whether a producer whose probes have lost events may take one (layout.h, resume_above).
+  // Whether a producer whose callouts have lost events may take one (layout.h, resume_above).
   bool has_room_again() const;
   // Waits for the drainer's next pass, at most `limit_ns`.
   void wait_for_pass(std::uint64_t limit_ns) const;
@@ -53,9 +53,9 @@ struct PoolWriter {
 
 class Producer {
  public:
-  // Frees what probes keep for a thread (methods/), called with
-  // `probed_as` at the thread's end; nullptr: there is nothing.
-  static std::atomic<void (*)(std::uint64_t)>& release_probed();
+  // Frees what callouts keep for a thread (methods/), called with
+  // `called_out_as` at the thread's end; nullptr: there is nothing.
+  static std::atomic<void (*)(std::uint64_t)>& release_called_out();
   // The calling thread's; nullptr only if there is no memory for it.
   static Producer* current();
   // Calls `visit` for every producer there is.
@@ -79,7 +79,7 @@ class Producer {
   // Events of a thread that this producer runs are lost; counted here.
   void lose(const PoolWriter& writer, std::uint64_t events, std::uint64_t thread);
 
-  // The header of the chunk that probes write into (layout.h, kDirect), with room for a record, owned
+  // The header of the chunk that callouts write into (layout.h, kDirect), with room for a record, owned
   // by the thread `carrier` and with `current` running on it. Where the pool has no room it is a chunk
   // of the producer's own, whose records are lost and counted. nullptr only if there is no memory.
   // From the first call on everything this producer writes goes there too, so that it stays in order.
@@ -102,8 +102,8 @@ class Producer {
   std::uint64_t park_token = 0;   // of the park that the thread is in (waits/); 0: none was reported
   std::uint64_t park_thread = 0;  // its threadId
 
-  std::uint64_t probed_as = 0;  // threadId that uses counters or a stack of calls (methods/); 0: none
-  std::uint64_t next_look = 0;  // for constructors on its stack, not before (methods/left_constructors.h)
+  std::uint64_t called_out_as = 0;  // threadId that uses counters or a stack of calls (methods/); 0: none
+  std::uint64_t next_look = 0;      // for constructors on its stack, not before (methods/left_constructors.h)
 
  private:
   static std::atomic<Producer*>& list();

@@ -147,7 +147,7 @@ std::uint64_t Registry::method_id(JNIEnv* jni, jmethodID method) {
   MethodEntry* slot = method_slot(method);
   if (slot->method != nullptr) return slot->id;
   LocalFrame frame(jni, 16);
-  std::uint64_t id = number_of_probes(jni, method);
+  std::uint64_t id = number_of_callouts(jni, method);
   if (id == 0) {
     id = next_method_ids(1);
     if (!define_method(jni, method, id)) return 0;
@@ -163,8 +163,8 @@ std::uint32_t Registry::next_method_ids(std::uint32_t count) {
   return next.fetch_add(count, std::memory_order_relaxed);
 }
 
-// The id of a method that has been given one for its probes (and is defined by them); 0: it has not.
-std::uint64_t Registry::number_of_probes(JNIEnv* jni, jmethodID method) {
+// The id of a method that has been given one for its callouts (and is defined by them); 0: it has not.
+std::uint64_t Registry::number_of_callouts(JNIEnv* jni, jmethodID method) {
   if (tracer_ == nullptr) return 0;
   jclass klass = nullptr;
   JvmtiText name(jvmti_);
@@ -174,7 +174,7 @@ std::uint64_t Registry::number_of_probes(JNIEnv* jni, jmethodID method) {
   jni->DeleteLocalRef(klass);
   if ((tag & kTagIsClass) == 0) return 0;
   if (jvmti_->GetMethodName(method, name.out(), signature.out(), nullptr) != JVMTI_ERROR_NONE) return 0;
-  return probes_->find_number(*tracer_, id_of_tag(tag), name.view(), signature.view());
+  return callouts_->find_number(*tracer_, id_of_tag(tag), name.view(), signature.view());
 }
 
 bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
@@ -207,7 +207,7 @@ bool Registry::define_method(JNIEnv* jni, jmethodID method, std::uint64_t id) {
                                .signature = signature.view(),
                                .exceptions = {record::kNotKnown, {}}});  // JVM TI has no access to that attribute
   if (!definitions_.append(definition)) return false;
-  if (tracer_ != nullptr) probes_->keep_number(*tracer_, owner, name.view(), signature.view(), id);
+  if (tracer_ != nullptr) callouts_->keep_number(*tracer_, owner, name.view(), signature.view(), id);
   return true;
 }
 
@@ -362,7 +362,7 @@ void Registry::define_loaded_classes(JNIEnv* jni) {
     const bool ready = (status & (JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY)) != 0;
     // No room now: the drainer is on its way. This thread may wait, it is ours.
     for (int attempt = 0; ready && class_is_included(jni, klass) && attempt < 100; ++attempt) {
-      if (tracer_ != nullptr) probes_->rewrite_urgent(*tracer_, jni);
+      if (tracer_ != nullptr) callouts_->rewrite_urgent(*tracer_, jni);
       if (class_id(jni, klass, 0, true) != 0) break;
       writer_.wait_for_pass(100'000'000);
     }

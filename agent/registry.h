@@ -32,14 +32,14 @@ constexpr jlong make_tag(std::uint64_t id, jlong flags) { return static_cast<jlo
 
 class MethodTracer;
 
-// What the registry needs from the probes: methods/ is above it and sets these.
-struct ProbeHooks {
-  // The number that a method has for its probes, 0: none.
+// What the registry needs from the callouts: methods/ is above it and sets these.
+struct CalloutHooks {
+  // The number that a method has for its callouts, 0: none.
   std::uint32_t (*find_number)(MethodTracer& tracer, std::uint64_t class_id, std::string_view name,
                                std::string_view descriptor);
   void (*keep_number)(MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor,
                       std::uint64_t id);
-  // Called between steps of long work: puts probes into the classes that threads wait for.
+  // Called between steps of long work: puts callouts into the classes that threads wait for.
   void (*rewrite_urgent)(MethodTracer& tracer, JNIEnv* jni);
 };
 
@@ -85,13 +85,13 @@ class Registry {
   // The same by internal name.
   bool includes_class(std::string_view name);
   bool includes_method(std::string_view class_name, std::string_view method_name);
-  // The first of `count` methodIds that are not in use, in this session or another: probes carry them, and some may
+  // The first of `count` methodIds that are not in use, in this session or another: callouts carry them, and some may
   // still run when the next session has begun.
   static std::uint32_t next_method_ids(std::uint32_t count);
   void set_filters(FilterBlock filters);
-  // `hooks` live as long as the library; `tracer` null: there are no probes.
-  void set_probe_hooks(const ProbeHooks& hooks, MethodTracer* tracer) {
-    probes_ = &hooks;
+  // `hooks` live as long as the library; `tracer` null: there are no callouts.
+  void set_callout_hooks(const CalloutHooks& hooks, MethodTracer* tracer) {
+    callouts_ = &hooks;
     tracer_ = tracer;
   }
   void define_loaded_classes(JNIEnv* jni);
@@ -101,7 +101,7 @@ class Registry {
   jlong tag_of(jobject object);
   bool define_class(JNIEnv* jni, jclass klass, std::uint64_t id, std::uint64_t cause, bool loaded_before);
   bool define_method(JNIEnv* jni, jmethodID method, std::uint64_t id);
-  std::uint64_t number_of_probes(JNIEnv* jni, jmethodID method);
+  std::uint64_t number_of_callouts(JNIEnv* jni, jmethodID method);
   struct MethodEntry {
     jmethodID method;
     std::uint64_t id;
@@ -119,7 +119,7 @@ class Registry {
   const PoolWriter& writer_;
   StackLooks& looks_;
   FilterBlock filters_;  // under the monitor
-  const ProbeHooks* probes_ = nullptr;
+  const CalloutHooks* callouts_ = nullptr;
   MethodTracer* tracer_ = nullptr;
   std::atomic<std::uint64_t> next_id_{1};
   std::vector<MethodEntry> methods_;  // open addressing, size a power of two

@@ -3,8 +3,8 @@
 // GetStackTrace names methods by jmethodID. Up to JDK 22 HotSpot keeps a class's ids in an array that it replaces by a
 // longer one, and frees, when the first id of a method is asked for that a redefinition has made obsolete; a thread
 // that asks for an id of that class at the same time reads what has been freed (InstanceKlass::get_jmethod_id takes the
-// array before JmethodIdCreation_lock; JDK-8313332 ended that in JDK 23), and the JVM dies. Probes redefine classes and
-// frames of the old methods run on. So the agent ensures that the arrays grow while no thread reads them:
+// array before JmethodIdCreation_lock; JDK-8313332 ended that in JDK 23), and the JVM dies. Callouts redefine classes
+// and frames of the old methods run on. So the agent ensures that the arrays grow while no thread reads them:
 //  - one look at a time;
 //  - none from the moment on where classes are redefined until settle(), which has the JVM name the methods of all
 //    stacks at a safepoint: there it makes the arrays as long as those frames need.

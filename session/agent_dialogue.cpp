@@ -59,7 +59,7 @@ std::optional<AgentAnswer> AgentDialogue::take(const Frame& frame) {
   auto decoded = decode_answer(frame.payload);
   answer.refusal = decoded ? refusal_in(*decoded) : decoded.error().message();
   if (decoded) answer.decoded = std::move(*decoded);
-  note_probes(answer.decoded);
+  note_callouts(answer.decoded);
   answer.counts.coverage = answer.decoded.coverage;
   // A trace that ends has asked for its last counts already.
   const bool is_last = leaving_ && answer.question == AgentQuestion::kCountForDocument && asked_.empty();
@@ -67,8 +67,8 @@ std::optional<AgentAnswer> AgentDialogue::take(const Frame& frame) {
   return answer;
 }
 
-void AgentDialogue::note_probes(const Answer& answer) {
-  if (answer.has_probes != 0) probed_methods_ = answer.probed_methods;
+void AgentDialogue::note_callouts(const Answer& answer) {
+  if (answer.has_callouts != 0) probed_methods_ = answer.probed_methods;
 }
 
 Result<MethodCounts> AgentDialogue::count_now() {
@@ -87,7 +87,7 @@ Result<MethodCounts> AgentDialogue::count_now() {
       } else if (ahead == 0 && is_answer(*frame)) {
         asked_.pop_back();
         JTRACE_ASSIGN_OR_RETURN(const Answer answer, decode_answer(frame->payload));
-        note_probes(answer);
+        note_callouts(answer);
         if (answer.has_counts == 0) return fail(ErrorCategory::kAgent, refusal_in(answer));
         counts.coverage = answer.coverage;
         if (leaving_) last_counts_ = counts;
@@ -105,7 +105,7 @@ Result<MethodCounts> AgentDialogue::count_now() {
 }
 
 Result<> AgentDialogue::leave(bool with_counts) {
-  // Each answer has the figures about the probes. If this fails, so does what follows.
+  // Each answer has the figures about the callouts. If this fails, so does what follows.
   (void)ask(with_counts ? AgentQuestion::kCountForDocument : AgentQuestion::kStatus);
   JTRACE_RETURN_IF_ERROR(channel_.send(FrameType::kDetach));
   leaving_ = true;

@@ -58,7 +58,7 @@ class AgentDialogue {
   // The agent has reported that it has left.
   bool has_left() const { return has_left_; }
   bool hung_up() const { return channel_.hung_up(); }
-  // How many methods have probes, by the agent's last answer; nothing before the first answer.
+  // How many methods have callouts, by the agent's last answer; nothing before the first answer.
   const std::optional<std::uint64_t>& probed_methods() const { return probed_methods_; }
   void close() { channel_.close(); }
 
@@ -68,7 +68,7 @@ class AgentDialogue {
     Asker asker;
   };
   std::optional<AgentAnswer> take(const Frame& frame);
-  void note_probes(const Answer& answer);
+  void note_callouts(const Answer& answer);
 
   ControlChannel& channel_;
   std::deque<Asked> asked_;     // whose answers have not come yet

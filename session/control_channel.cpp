@@ -149,7 +149,7 @@ std::string refusal_in(const Answer& answer) {
 std::string agent_lines(const Answer& answer) {
   std::string text =
       "paused=" + std::to_string(answer.paused) + "\ncollections=" + std::to_string(answer.collections) + "\n";
-  if (answer.has_probes != 0) text += "rewritten=" + answer.rewritten + "\n";
+  if (answer.has_callouts != 0) text += "rewritten=" + answer.rewritten + "\n";
   return text;
 }
 

@@ -60,8 +60,8 @@ std::optional<int> status_in(std::string_view stat) {
 
 std::string_view text_of(AgentWork work) {
   switch (work) {
-    case AgentWork::kRewriting: return "the agent was putting probes into classes";
-    case AgentWork::kRestoring: return "the agent was taking its probes out of classes";
+    case AgentWork::kRewriting: return "the agent was putting callouts into classes";
+    case AgentWork::kRestoring: return "the agent was taking its callouts out of classes";
     case AgentWork::kLeaving: return "the agent was leaving";
     case AgentWork::kNone: break;
   }
@@ -137,7 +137,7 @@ std::string JvmDeath::describe(AgentWork work) const {
   }
   if (const std::string left = core(status); !left.empty()) text += "; " + left;
   text += "; " + std::string(text_of(work));
-  if (report && names_agent(report->text)) text += ", and the thread that failed was in a probe or in the agent";
+  if (report && names_agent(report->text)) text += ", and the thread that failed was in a callout or in the agent";
   return text;
 }
 

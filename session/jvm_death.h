@@ -44,7 +44,7 @@ class JvmDeath {
 
 // "SIGSEGV in V [libjvm.so+0xbb7b8e]  Method::f()", from the beginning of an hs_err file; "" if it has no such lines.
 std::string cause_in_report(std::string_view text);
-// Whether the thread that failed was in a probe or in the agent.
+// Whether the thread that failed was in a callout or in the agent.
 bool names_agent(std::string_view report);
 // "was killed by SIGKILL", "exited with status 3", "was killed".
 std::string end_of(std::optional<int> wait_status);

@@ -59,7 +59,7 @@ bool TraceRunner::should_give_up() {
 
 TraceSummary TraceRunner::run() {
   const TraceOptions& wanted = drain_.options();
-  if ((wanted.events & trace::record::kTimedProbeEvents) != 0 && !wanted.precise_time) clock_.emplace(reader_);
+  if ((wanted.events & trace::record::kTimedCalloutEvents) != 0 && !wanted.precise_time) clock_.emplace(reader_);
   output_.set_give_up([this] { return should_give_up(); });
   drain_.set_counter([this] { return agent_.count_now(); });
   while (!reason_) {

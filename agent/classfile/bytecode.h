@@ -53,13 +53,13 @@ struct Instruction {
   std::uint8_t op = 0;
   bool widened = false;      // a 16-bit jump that became a 32-bit one
   std::uint32_t target = 0;  // index of the instruction a jump goes to
-  std::uint32_t label = 0;   // new place: of the probes in front of it, which is where jumps go
+  std::uint32_t label = 0;   // new place: of the callouts in front of it, which is where jumps go
   std::uint32_t place = 0;   // new place: of the instruction itself
-  std::uint32_t before = 0;  // probes before it: offset and size in the bytes of probes
+  std::uint32_t before = 0;  // callouts before it: offset and size in the bytes of callouts
   std::uint32_t before_size = 0;
-  std::uint32_t after = 0;  // probes after it
+  std::uint32_t after = 0;  // callouts after it
   std::uint32_t after_size = 0;
-  std::uint32_t exit_size = 0;  // the part of `before` that is an exit's probe (the last bytes)
+  std::uint32_t exit_size = 0;  // the part of `before` that is an exit's callout (the last bytes)
 };
 
 inline bool is_short_jump(std::uint8_t op) { return (op >= kIfeq && op <= kJsr) || op == kIfnull || op == kIfnonnull; }

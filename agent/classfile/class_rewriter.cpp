@@ -6,33 +6,33 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// The sets of probes to try, fewer each time, when a method gets too large. A method that has any probes but
-// kProbeCount keeps kProbeFrames: otherwise an exception caught in it would seem to end its callers' calls.
+// The sets of callouts to try, fewer each time, when a method gets too large. A method that has any callouts but
+// kCalloutCount keeps kCalloutFrames: otherwise an exception caught in it would seem to end its callers' calls.
 constexpr std::uint32_t kLadder[] = {
     ~0u,
-    ~std::uint32_t{kProbeLine},
-    ~std::uint32_t{kProbeLine | kProbeCalls},
-    ~std::uint32_t{kProbeLine | kProbeCalls | kProbeArguments | kProbeResult},
-    ~std::uint32_t{kProbeLine | kProbeCalls | kProbeArguments | kProbeResult | kProbeArrays | kProbeNew},
-    std::uint32_t{kProbeEntry | kProbeExit | kProbeFrames | kProbeCount},
-    std::uint32_t{kProbeCount},
+    ~std::uint32_t{kCalloutLine},
+    ~std::uint32_t{kCalloutLine | kCalloutCalls},
+    ~std::uint32_t{kCalloutLine | kCalloutCalls | kCalloutArguments | kCalloutResult},
+    ~std::uint32_t{kCalloutLine | kCalloutCalls | kCalloutArguments | kCalloutResult | kCalloutArrays | kCalloutNew},
+    std::uint32_t{kCalloutEntry | kCalloutExit | kCalloutFrames | kCalloutCount},
+    std::uint32_t{kCalloutCount},
 };
 
 Outcome rewrite_method(CodeRewriter& rewriter, const Method& method, MethodPlan& plan, Bytes& out) {
   Outcome outcome = Outcome::kUntouched;
   std::uint32_t tried = 0;
   for (const std::uint32_t step : kLadder) {
-    const std::uint32_t probes = plan.probes & step;
-    if (probes == 0 || probes == tried) continue;
-    tried = probes;
-    outcome = rewriter.rewrite(method, plan.number, probes, out);
+    const std::uint32_t callouts = plan.callouts & step;
+    if (callouts == 0 || callouts == tried) continue;
+    tried = callouts;
+    outcome = rewriter.rewrite(method, plan.number, callouts, out);
     if (outcome == Outcome::kTooLarge || outcome == Outcome::kJumpTooFar) continue;
     if (outcome != Outcome::kRewritten) return outcome;
-    plan.done = probes;
+    plan.done = callouts;
     plan.open_start = rewriter.open_start();
     plan.unseen_news = rewriter.unseen_news();
     plan.unseen_calls = rewriter.unseen_calls();
-    return probes == plan.probes ? Outcome::kRewritten : Outcome::kReduced;
+    return callouts == plan.callouts ? Outcome::kRewritten : Outcome::kReduced;
   }
   return outcome;
 }
@@ -43,10 +43,10 @@ std::string_view to_text(Outcome outcome) {
   switch (outcome) {
     case Outcome::kUntouched: return "nothing was asked for";
     case Outcome::kRewritten: return "rewritten";
-    case Outcome::kReduced: return "rewritten with fewer probes: with all of them its code would exceed 64 KiB";
+    case Outcome::kReduced: return "rewritten with fewer callouts: with all of them its code would exceed 64 KiB";
     case Outcome::kNoCode: return "native or abstract";
-    case Outcome::kTooLarge: return "larger than 64 KiB with probes";
-    case Outcome::kJumpTooFar: return "a conditional jump would exceed 32 KiB with probes";
+    case Outcome::kTooLarge: return "larger than 64 KiB with callouts";
+    case Outcome::kJumpTooFar: return "a conditional jump would exceed 32 KiB with callouts";
     case Outcome::kMalformed: return "its code could not be read";
   }
   return "";
@@ -66,9 +66,9 @@ ClassOutcome rewrite_class(const ClassFile& klass, std::string_view helper, std:
     MethodPlan& plan = plans[i];
     plan.done = 0;
     plan.open_start = false;
-    plan.outcome = plan.probes == 0 ? Outcome::kUntouched : Outcome::kNoCode;
+    plan.outcome = plan.callouts == 0 ? Outcome::kUntouched : Outcome::kNoCode;
     code.clear();
-    if (plan.probes != 0 && method.has_code()) plan.outcome = rewrite_method(rewriter, method, plan, code);
+    if (plan.callouts != 0 && method.has_code()) plan.outcome = rewrite_method(rewriter, method, plan, code);
     if (plan.done != 0) assembly.add(method, code);
     else assembly.add(method);
     any = any || plan.done != 0;

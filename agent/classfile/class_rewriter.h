@@ -1,8 +1,8 @@
-// rewrite_class: inserts probes into the code of a class file's methods.
+// rewrite_class: inserts callouts into the code of a class file's methods.
 //
-// A probe is a call of a static method of the helper class with the method's number. Probes never change locals, and
-// change the operand stack only above its current contents. So frames, tables and handlers are only moved, not computed
-// anew. Added are entries at the end of the exception table, with frames that do not describe the locals. Pure
+// A callout is a call of a static method of the helper class with the method's number. Callouts never change locals,
+// and change the operand stack only above its current contents. So frames, tables and handlers are only moved, not
+// computed anew. Added are entries at the end of the exception table, with frames that do not describe the locals. Pure
 // functions over bytes; no JVM.
 #pragma once
 
@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/classfile/callout_methods.h"
 #include "agent/classfile/class_file.h"
-#include "agent/classfile/probe_methods.h"
 
 namespace jtrace::agent::classfile {
 
@@ -21,7 +21,7 @@ inline bool is_park(const ClassFile::Reference& callee) {
          (callee.owner == "jdk/internal/misc/Unsafe" || callee.owner == "sun/misc/Unsafe");
 }
 
-// A site of an allocation, as an argument of a probe.
+// A site of an allocation, as an argument of a callout.
 struct Site {
   std::uint16_t line = 0;       // 0: not known
   std::uint8_t code = 0;        // isArray of the object (trace.dtd: 0, 2, 4..11)
@@ -37,29 +37,29 @@ struct Site {
 enum class Outcome : std::uint8_t {
   kUntouched,  // nothing was asked for
   kRewritten,
-  kReduced,     // too large with all probes: MethodPlan.done has those that were inserted
+  kReduced,     // too large with all callouts: MethodPlan.done has those that were inserted
   kNoCode,      // native or abstract
-  kTooLarge,    // beyond 64 KiB of code even with the fewest probes
+  kTooLarge,    // beyond 64 KiB of code even with the fewest callouts
   kJumpTooFar,  // a conditional jump would have to go further than 32 KiB
   kMalformed,   // its code is invalid
 };
 std::string_view to_text(Outcome outcome);
 
 struct MethodPlan {
-  std::uint32_t number = 0;  // the argument of its probes
-  std::uint32_t probes = 0;  // wanted Probe bits
+  std::uint32_t number = 0;    // the argument of its callouts
+  std::uint32_t callouts = 0;  // wanted Callout bits
   // Set by rewrite_class():
-  std::uint32_t done = 0;  // Probe bits that were inserted
+  std::uint32_t done = 0;  // Callout bits that were inserted
   Outcome outcome = Outcome::kUntouched;
   bool open_start = false;  // a constructor: exceptions that leave it before super() returns are not seen
-  // With kProbeNew: the number of `new` without a probe, because the code between `new` and constructor is of no known
-  // form.
+  // With kCalloutNew: the number of `new` without a callout, because the code between `new` and constructor is of no
+  // known form.
   std::uint32_t unseen_news = 0;
-  // With kProbeCalls: the number of calls without one: invokedynamic, and callees without a number.
+  // With kCalloutCalls: the number of calls without one: invokedynamic, and callees without a number.
   std::uint32_t unseen_calls = 0;
 };
 
-// With kProbeCalls: returns the number of a callee by the reference in an instruction; 0: its calls get no probes.
+// With kCalloutCalls: returns the number of a callee by the reference in an instruction; 0: its calls get no callouts.
 struct CalleeNumbers {
   std::uint32_t (*number)(void* context, const ClassFile::Reference& callee, bool is_static) = nullptr;
   void* context = nullptr;
@@ -67,7 +67,7 @@ struct CalleeNumbers {
 
 enum class ClassOutcome : std::uint8_t {
   kRewritten,
-  kUntouched,  // no method has a probe
+  kUntouched,  // no method has a callout
   kPoolFull,   // more than 65535 constants
   kMalformed,
 };

@@ -1,4 +1,4 @@
-// CodeRewriter: the places in the code of a method that probes need: lines, new instructions and their constructors,
+// CodeRewriter: the places in the code of a method that callouts need: lines, new instructions and their constructors,
 // the call of the superclass's constructor.
 #include "agent/classfile/code_rewriter.h"
 #include "agent/classfile/frame_forms.h"
@@ -27,7 +27,7 @@ std::uint32_t CodeRewriter::line_at(std::uint32_t instruction) const {
 }
 
 // `new X; dup; arguments; invokespecial X.<init>`: finds the innermost new of that class that is not completed. Pairs
-// that do not nest in this way get no probes.
+// that do not nest in this way get no callouts.
 void CodeRewriter::find_news() {
   std::vector<std::uint32_t> open;
   for (std::uint32_t i = 0; i < instructions_.size(); ++i) {

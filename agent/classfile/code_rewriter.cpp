@@ -76,14 +76,14 @@ Outcome CodeRewriter::lay_out() {
 
 Outcome CodeRewriter::rewrite(const Method& method, std::uint32_t number, std::uint32_t wanted, Bytes& out) {
   if (!read(method)) return Outcome::kMalformed;
-  plan_probes(number, wanted);
+  plan_callouts(number, wanted);
   if (const Outcome outcome = lay_out(); outcome != Outcome::kRewritten) return outcome;
 
   const std::size_t start = out.size();
   put_bytes(out, &klass_.bytes()[method.code.start], 2);  // the name
   put4(out, 0);
   const std::uint32_t most_stack =
-      source_.max_stack() + extra_stack_ + ((wanted & (kProbeThrow | kProbeCatch)) != 0 ? 1u : 0u);
+      source_.max_stack() + extra_stack_ + ((wanted & (kCalloutThrow | kCalloutCatch)) != 0 ? 1u : 0u);
   put2(out, most_stack > 0xffff ? 0xffff : most_stack);
   put2(out, source_.max_locals());
   put4(out, code_end_ + static_cast<std::uint32_t>(epilogue_.size()));
@@ -113,7 +113,7 @@ Outcome CodeRewriter::rewrite(const Method& method, std::uint32_t number, std::u
   return Outcome::kRewritten;
 }
 
-// Runs of instructions that have no probes and do not jump are copied together.
+// Runs of instructions that have no callouts and do not jump are copied together.
 void CodeRewriter::write_code(Bytes& out) const {
   put_bytes(out, prologue_.data(), prologue_.size());
   std::size_t copied = 0;  // the original code is written up to here
@@ -124,7 +124,7 @@ void CodeRewriter::write_code(Bytes& out) const {
   for (const Instruction& each : instructions_) {
     if (each.before_size != 0) {
       copy_to(each.old_pc);
-      put_bytes(out, probes_.data() + each.before, each.before_size);
+      put_bytes(out, callouts_.data() + each.before, each.before_size);
     }
     if (has_distance(each.op)) {
       copy_to(each.old_pc);
@@ -133,7 +133,7 @@ void CodeRewriter::write_code(Bytes& out) const {
     }
     if (each.after_size != 0) {
       copy_to(each.old_pc + each.length);
-      put_bytes(out, probes_.data() + each.after, each.after_size);
+      put_bytes(out, callouts_.data() + each.after, each.after_size);
     }
   }
   copy_to(code_.size());
@@ -179,7 +179,7 @@ void CodeRewriter::write_switch(Bytes& out, const Instruction& each) const {
   }
 }
 
-// One entry for each stretch of code between an exit's probe and its return: an exception there is no exit by
+// One entry for each stretch of code between an exit's callout and its return: an exception there is no exit by
 // exception.
 void CodeRewriter::cover(std::uint32_t from, std::uint32_t to, Bytes& out) const {
   if (from >= to) return;

@@ -1,21 +1,21 @@
-// CodeRewriter: inserts probes into one Code attribute (class_rewriter.h). Keeps its tables from method to method, so
+// CodeRewriter: inserts callouts into one Code attribute (class_rewriter.h). Keeps its tables from method to method, so
 // that a class needs few allocations. One thread.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "agent/classfile/callout_methods.h"
 #include "agent/classfile/class_rewriter.h"
 #include "agent/classfile/constant_pool.h"
 #include "agent/classfile/method_code.h"
-#include "agent/classfile/probe_methods.h"
 
 namespace jtrace::agent::classfile {
 
-// Indices of the constants that probes need; 0: not made yet.
-struct ProbeConstants {
+// Indices of the constants that callouts need; 0: not made yet.
+struct CalloutConstants {
   std::uint16_t owner = 0;
-  std::uint16_t methods[kProbeMethodCount] = {};
+  std::uint16_t methods[kCalloutMethodCount] = {};
   std::uint16_t throwable = 0;        // class java/lang/Throwable
   std::uint16_t stack_map_table = 0;  // "StackMapTable"
 };
@@ -27,14 +27,14 @@ class CodeRewriter {
   CodeRewriter(const ClassFile& klass, std::string_view helper, CalleeNumbers callees, ConstantPool& pool)
       : klass_(klass), helper_(helper), callee_numbers_(callees), pool_(pool) {}
 
-  // Appends the attribute with the probes `wanted` to `out`, header included. If the result is not kRewritten, nothing
-  // was appended.
+  // Appends the attribute with the callouts `wanted` to `out`, header included. If the result is not kRewritten,
+  // nothing was appended.
   Outcome rewrite(const Method& method, std::uint32_t number, std::uint32_t wanted, Bytes& out);
   // After rewrite(): it was a constructor; no handler covers the code before super() returns.
   bool open_start() const { return open_start_; }
-  // After rewrite() with kProbeNew: the number of `new` instructions without a probe.
+  // After rewrite() with kCalloutNew: the number of `new` instructions without a callout.
   std::uint32_t unseen_news() const { return unseen_news_; }
-  // After rewrite() with kProbeCalls: the number of calls without probes.
+  // After rewrite() with kCalloutCalls: the number of calls without callouts.
   std::uint32_t unseen_calls() const { return unseen_calls_; }
 
  private:
@@ -43,10 +43,10 @@ class CodeRewriter {
 
   bool read(const Method& method);
   bool find_tables();
-  void plan_probes(std::uint32_t number, std::uint32_t wanted);
-  // Finds lines, new instructions and the call of the super constructor, as far as the wanted probes need them.
+  void plan_callouts(std::uint32_t number, std::uint32_t wanted);
+  // Finds lines, new instructions and the call of the super constructor, as far as the wanted callouts need them.
   void find_places(std::uint32_t wanted);
-  // By instruction: whether a handler starts there; empty if no probe needs it.
+  // By instruction: whether a handler starts there; empty if no callout needs it.
   std::vector<std::uint8_t> find_handler_starts(std::uint32_t wanted);
   void plan_prologue(std::uint32_t wanted);
   void plan_before(std::uint32_t instruction, std::uint32_t wanted, bool starts_handler);
@@ -76,34 +76,34 @@ class CodeRewriter {
 
   void push(Bytes& out, std::uint32_t value);
   static void push_short(Bytes& out, std::uint32_t value);
-  void call(Bytes& out, ProbeMethod method);
-  void entry_probe(Bytes& out, bool with_receiver);
-  template <ProbeMethod kMethod>
-  void object_probe(Bytes& out);
-  template <ProbeMethod kMethod>
-  void exception_probe(Bytes& out, std::uint32_t instruction);
-  template <ProbeMethod kMethod>
-  void receiver_probe(Bytes& out);
-  void allocation_probe(Bytes& out, std::uint32_t instruction, bool with_site);
-  void argument_probes();
-  void value_probe(Bytes& out, std::uint32_t type, std::uint32_t position);
-  template <ProbeMethod kMethod>
-  void number_probe(Bytes& out);
-  void parking_probe(Bytes& out);
-  void exit_probe(Bytes& out, std::uint32_t wanted);
+  void call(Bytes& out, CalloutMethod method);
+  void entry_callout(Bytes& out, bool with_receiver);
+  template <CalloutMethod kMethod>
+  void object_callout(Bytes& out);
+  template <CalloutMethod kMethod>
+  void exception_callout(Bytes& out, std::uint32_t instruction);
+  template <CalloutMethod kMethod>
+  void receiver_callout(Bytes& out);
+  void allocation_callout(Bytes& out, std::uint32_t instruction, bool with_site);
+  void argument_callouts();
+  void value_callout(Bytes& out, std::uint32_t type, std::uint32_t position);
+  template <CalloutMethod kMethod>
+  void number_callout(Bytes& out);
+  void parking_callout(Bytes& out);
+  void exit_callout(Bytes& out, std::uint32_t wanted);
   struct Callee {
     std::uint32_t number = 0;  // 0: it has none
     bool is_asked = false;
   };
   Callee* callee_of(const Instruction& each);
-  template <ProbeMethod kMethod>
-  void call_probe(Bytes& out, const Callee& callee);
+  template <CalloutMethod kMethod>
+  void call_callout(Bytes& out, const Callee& callee);
 
   const ClassFile& klass_;
   std::string_view helper_;
   CalleeNumbers callee_numbers_;
   ConstantPool& pool_;
-  ProbeConstants constants_;
+  CalloutConstants constants_;
   std::vector<Callee> callees_;  // by constant of the class
   struct {
     std::uint32_t value = 0;
@@ -120,12 +120,12 @@ class CodeRewriter {
   std::vector<Attribute> line_tables_;
   std::vector<Attribute> local_tables_;
   Attribute stack_map_;
-  Bytes probes_;
+  Bytes callouts_;
   Bytes prologue_;
   Bytes epilogue_;                    // the handlers' code
-  std::vector<std::uint32_t> lines_;  // by instruction: line that starts there, plus 1; empty if no probe needs it
+  std::vector<std::uint32_t> lines_;  // by instruction: line that starts there, plus 1; empty if no callout needs it
   std::vector<std::uint32_t> news_;   // by instruction: the new that its invokespecial completes
-  // Instructions: handlers that are started again after their probes if these fail.
+  // Instructions: handlers that are started again after their callouts if these fail.
   std::vector<std::uint32_t> restarts_;
   std::uint32_t extra_stack_ = 0;
   std::uint32_t code_end_ = 0;  // new place after the last original instruction

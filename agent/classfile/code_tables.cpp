@@ -1,5 +1,5 @@
 // CodeRewriter: the tables of a Code attribute that contain code positions (StackMapTable, lines, locals), adapted to
-// the code with probes.
+// the code with callouts.
 #include "agent/classfile/code_rewriter.h"
 #include "agent/classfile/frame_forms.h"
 #include "agent/classfile/frame_types.h"
@@ -7,7 +7,7 @@
 namespace jtrace::agent::classfile {
 namespace {
 
-// After the probes of a handler its frame is repeated; `item` is the type of the exception in the frame just written.
+// After the callouts of a handler its frame is repeated; `item` is the type of the exception in the frame just written.
 void repeat_frame(const Instruction& handler, std::size_t item, Bytes& out) {
   const Bytes type(out.begin() + static_cast<std::ptrdiff_t>(item), out.end());
   put_same_frame(out, handler.before_size - 1, true);
@@ -104,7 +104,7 @@ bool CodeRewriter::write_stack_map(Bytes& out) const {
   return true;
 }
 
-// The new position of a pc in a table (lines, locals): before the probes; at the start of the method, before the
+// The new position of a pc in a table (lines, locals): before the callouts; at the start of the method, before the
 // prologue as well.
 std::uint32_t CodeRewriter::table_pc(std::uint32_t old_pc) const {
   if (old_pc == 0) return 0;

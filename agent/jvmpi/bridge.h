@@ -2,7 +2,7 @@
 //
 // There is at most one (JVMPI allows no more), and it stays: a profiler cannot be unloaded. The bridge has a JVM TI
 // environment of its own. A second one carries the CLASS_LOAD_HOOK, so that a class keeps the profiler's changes when
-// it is retransformed for its probes.
+// it is retransformed for its callouts.
 #pragma once
 
 #include <jvmti.h>

@@ -102,7 +102,7 @@ jint Bridge::disable(jint event) {
   const std::uint64_t before = enabled_.fetch_and(~bit_of(event));
   switch_events(before, before & ~bit_of(event));
   pthread_mutex_unlock(&lock_);
-  if ((kMethodEvents & bit_of(event)) != 0) methods->switch_probes(current_env());
+  if ((kMethodEvents & bit_of(event)) != 0) methods->switch_callouts(current_env());
   if (!wants_any(kWaits)) methods->bind_sleep(current_env(), false);
   return JVMPI_SUCCESS;
 }
@@ -112,8 +112,8 @@ void Bridge::switch_events(std::uint64_t before, std::uint64_t now) {
   for (const Source& source : kSources) {
     const bool was = (before & source.wanted_by) != 0;
     const bool is = (now & source.wanted_by) != 0;
-    // A class that is linked after the probes were inserted gets them at its ClassPrepare, whichever events are enabled
-    // then.
+    // A class that is linked after the callouts were inserted gets them at its ClassPrepare, whichever events are
+    // enabled then.
     if (was == is || (!is && source.event == JVMTI_EVENT_CLASS_PREPARE && methods->installed())) continue;
     jvmti->SetEventNotificationMode(is ? JVMTI_ENABLE : JVMTI_DISABLE, source.event, nullptr);
   }
@@ -123,7 +123,7 @@ void Bridge::switch_events(std::uint64_t before, std::uint64_t now) {
                                          JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
 }
 
-// JDK 11 and later report every allocated object. Before, probes follow the bytecodes that allocate.
+// JDK 11 and later report every allocated object. Before, callouts follow the bytecodes that allocate.
 bool Bridge::sample_every_object() {
   jvmtiCapabilities potential{};
   jvmti->GetPotentialCapabilities(&potential);

@@ -3,8 +3,8 @@
 #include <iterator>
 
 #include "agent/boot_class.h"
+#include "agent/classfile/callout_methods.h"
 #include "agent/classfile/class_builder.h"
-#include "agent/classfile/probe_methods.h"
 #include "agent/guarded_classes.h"
 #include "agent/jvmpi/bridge.h"
 #include "agent/jvmpi/wait_events.h"
@@ -13,12 +13,12 @@
 namespace jtrace::agent::jvmpi {
 namespace {
 
+using classfile::CalloutMethod;
 using classfile::ClassBuilder;
 using classfile::ClassFile;
 using classfile::CodeBuilder;
 using classfile::Method;
 using classfile::MethodPlan;
-using classfile::ProbeMethod;
 
 constexpr char kHelper[] = "java/lang/JTraceJvmpi1";  // the number is the class's version
 constexpr char kSwitch[] = "WANTED";
@@ -46,23 +46,23 @@ constexpr NativeText kHelperNatives[] = {
 constexpr const NativeText& text_of(HelperNative native) { return kHelperNatives[static_cast<std::size_t>(native)]; }
 
 // The methods that rewritten code calls, each with the bit that lets it call its native method.
-struct HelperProbe {
-  ProbeMethod method;
+struct HelperCallout {
+  CalloutMethod method;
   Wanted bit;
   HelperNative callback;  // takes the same arguments
 };
-constexpr HelperProbe kProbes[] = {{ProbeMethod::kEnter, kEntries, HelperNative::kEntered},
-                                   {ProbeMethod::kReceived, kEntries, HelperNative::kEnteredWith},
-                                   {ProbeMethod::kExit, kExits, HelperNative::kExited},
-                                   {ProbeMethod::kLeave, kExits, HelperNative::kExited},
-                                   {ProbeMethod::kAllocated, kAllocations, HelperNative::kMade}};
-static_assert(classfile::has_methods_of(MethodEvents::kOptions, [](ProbeMethod wanted) {
-  for (const HelperProbe& each : kProbes)
+constexpr HelperCallout kCallouts[] = {{CalloutMethod::kEnter, kEntries, HelperNative::kEntered},
+                                       {CalloutMethod::kReceived, kEntries, HelperNative::kEnteredWith},
+                                       {CalloutMethod::kExit, kExits, HelperNative::kExited},
+                                       {CalloutMethod::kLeave, kExits, HelperNative::kExited},
+                                       {CalloutMethod::kAllocated, kAllocations, HelperNative::kMade}};
+static_assert(classfile::has_methods_of(MethodEvents::kOptions, [](CalloutMethod wanted) {
+  for (const HelperCallout& each : kCallouts)
     if (each.method == wanted) return true;
   return false;
 }));
 static_assert([] {
-  for (const HelperProbe& each : kProbes)
+  for (const HelperCallout& each : kCallouts)
     if (!classfile::takes(each.method, text_of(each.callback).descriptor)) return false;
   return true;
 }());
@@ -75,20 +75,20 @@ void add_native(ClassBuilder& made, const NativeText& native) {
 }
 
 // method(arguments) { if ((WANTED & bit) != 0) callback(same arguments); }
-void add_probe(ClassBuilder& made, std::uint16_t field, const HelperProbe& probe) {
-  const char* const descriptor = classfile::text_of(probe.method).descriptor;
-  const bool has_object = classfile::takes(probe.method, classfile::kTakesObject);
+void add_callout(ClassBuilder& made, std::uint16_t field, const HelperCallout& callout) {
+  const char* const descriptor = classfile::text_of(callout.method).descriptor;
+  const bool has_object = classfile::takes(callout.method, classfile::kTakesObject);
   CodeBuilder code(made.pool());
   code.op2(kGetstatic, field);
-  code.op(classfile::kIconst0 + static_cast<unsigned>(probe.bit));
+  code.op(classfile::kIconst0 + static_cast<unsigned>(callout.bit));
   code.op(kIand);
   const std::size_t unwanted = code.jump(classfile::kIfeq);
   if (has_object) code.op(classfile::kAload0);
   code.op(has_object ? kIload1 : kIload0);
-  code.op2(classfile::kInvokestatic, native_of(made, probe.callback));
+  code.op2(classfile::kInvokestatic, native_of(made, callout.callback));
   code.land(unwanted);
   code.op(classfile::kReturn);
-  made.add_method(0x0009, classfile::text_of(probe.method).name, descriptor, 2, has_object ? 2 : 1, code);
+  made.add_method(0x0009, classfile::text_of(callout.method).name, descriptor, 2, has_object ? 2 : 1, code);
 }
 
 constexpr char kBind[] = "bindSleep";  // static void bindSleep(boolean): calls bindSleep0
@@ -97,7 +97,7 @@ classfile::Bytes make_helper() {
   ClassBuilder made(kHelper, "java/lang/Object");
   made.add_field(0x000a, kSwitch, "I");  // private static
   const std::uint16_t field = made.pool().field(made.this_class(), kSwitch, "I");
-  for (const HelperProbe& each : kProbes) add_probe(made, field, each);
+  for (const HelperCallout& each : kCallouts) add_callout(made, field, each);
   const NativeText& bind_native = text_of(HelperNative::kBindSleep);
   add_native(made, bind_native);
   CodeBuilder bind(made.pool());
@@ -153,37 +153,37 @@ const char* MethodEvents::define_helper(JNIEnv* jni) {
   switch_ = jni->GetStaticFieldID(made, kSwitch, "I");
   helper_ = bridge_.new_global(jni, made);
   jmethodID* next = helper_methods_;
-  for (const HelperProbe& each : kProbes)
+  for (const HelperCallout& each : kCallouts)
     *next++ =
         jni->GetStaticMethodID(made, classfile::text_of(each.method).name, classfile::text_of(each.method).descriptor);
-  static_assert(std::size(kProbes) + std::size(kHelperNatives) - 1 == kHelperMethods);
+  static_assert(std::size(kCallouts) + std::size(kHelperNatives) - 1 == kHelperMethods);
   for (const NativeText& each : kHelperNatives)
     if (&each != &text_of(HelperNative::kBindSleep)) *next++ = jni->GetStaticMethodID(made, each.name, each.descriptor);
   return nullptr;
 }
 
-bool MethodEvents::is_probe(jmethodID method) const {
+bool MethodEvents::is_callout(jmethodID method) const {
   for (jmethodID each : helper_methods_)
     if (each == method) return true;
   return false;
 }
 
-// --- putting probes in -----------------------------------------------------------------------------------------------
+// --- putting callouts in --------------------------------------------------------------------------------------------
 
 bool MethodEvents::install(JNIEnv* jni) {
   if (helper_ == nullptr || jni == nullptr) return false;
-  std::uint32_t probes = wanted_;
-  if (bridge_.wants_any(kMethodEvents)) probes |= classfile::kProbeEntry | classfile::kProbeExit;
-  if (const std::uint32_t before = installed_.fetch_or(probes); (probes & ~before) != 0) {
+  std::uint32_t callouts = wanted_;
+  if (bridge_.wants_any(kMethodEvents)) callouts |= classfile::kCalloutEntry | classfile::kCalloutExit;
+  if (const std::uint32_t before = installed_.fetch_or(callouts); (callouts & ~before) != 0) {
     for (const jvmtiEvent event : {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_CLASS_PREPARE})
       bridge_.jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr);
     retransform_loaded(jni);
   }
-  switch_probes(jni);
+  switch_callouts(jni);
   return true;
 }
 
-void MethodEvents::switch_probes(JNIEnv* jni) {
+void MethodEvents::switch_callouts(JNIEnv* jni) {
   if (helper_ == nullptr || jni == nullptr) return;
   jint wanted = 0;
   if (bridge_.wants_any(bit_of(JVMPI_EVENT_METHOD_ENTRY) | bit_of(JVMPI_EVENT_METHOD_ENTRY2))) wanted |= kEntries;
@@ -213,7 +213,7 @@ void MethodEvents::retransform_loaded(JNIEnv* jni) {
     bridge_.jvmti->GetClassStatus(klass, &status);
     if (modifiable == JNI_FALSE || (status & JVMTI_CLASS_STATUS_ERROR) != 0 || is_guarded(klass)) return false;
     if ((status & JVMTI_CLASS_STATUS_PREPARED) != 0) return true;
-    bridge_.ids.tag(klass, kIsClass | kAwaitsProbes);
+    bridge_.ids.tag(klass, kIsClass | kAwaitsCallouts);
     return false;
   };
   bridge_.looks.close();
@@ -225,22 +225,22 @@ void MethodEvents::retransform_loaded(JNIEnv* jni) {
 bool MethodEvents::class_prepared(JNIEnv* jni, jclass klass) {
   if (boot_class_prepared(bridge_.jvmti, jni, klass)) return true;
   jlong tag = 0;
-  if (!installed() || bridge_.jvmti->GetTag(klass, &tag) != JVMTI_ERROR_NONE || (tag & kAwaitsProbes) == 0)
+  if (!installed() || bridge_.jvmti->GetTag(klass, &tag) != JVMTI_ERROR_NONE || (tag & kAwaitsCallouts) == 0)
     return false;
-  bridge_.ids.clear_flags(klass, kAwaitsProbes);
+  bridge_.ids.clear_flags(klass, kAwaitsCallouts);
   retransform(&klass, 1);
   return false;
 }
 
 void MethodEvents::class_file(classfile::ByteView bytes, jint* new_size, unsigned char** new_bytes) {
-  const std::uint32_t probes = installed_;
+  const std::uint32_t callouts = installed_;
   ClassFile klass;
-  if (probes == 0 || !klass.parse(bytes) || is_guarded_class(klass.name())) return;
+  if (callouts == 0 || !klass.parse(bytes) || is_guarded_class(klass.name())) return;
   const auto count = static_cast<std::uint32_t>(klass.methods().size());
   const std::uint32_t first = table_.reserve(count);
   if (first == 0) return;
   std::vector<MethodPlan> plans(count);
-  for (std::uint32_t i = 0; i < count; ++i) plans[i] = {.number = first + i, .probes = probes};
+  for (std::uint32_t i = 0; i < count; ++i) plans[i] = {.number = first + i, .callouts = callouts};
   classfile::Bytes out;
   if (rewrite_class(klass, kHelper, plans, out) != classfile::ClassOutcome::kRewritten) return;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -265,10 +265,10 @@ void MethodEvents::bind_sleep(JNIEnv* jni, bool ours) {
   if (jni->ExceptionCheck()) jni->ExceptionClear();
 }
 
-// --- what probes report ----------------------------------------------------------------------------------------------
+// --- what callouts report -------------------------------------------------------------------------------------------
 
-// Frame 0 is the native method, frame 1 the helper method that called it, frame 2 the method with the probe. The class
-// is reported before its methods.
+// Frame 0 is the native method, frame 1 the helper method that called it, frame 2 the method with the callout. The
+// class is reported before its methods.
 jmethodID MethodEvents::method_of(JNIEnv* jni, MethodSlot& slot) {
   jmethodID method = slot.id.load(std::memory_order_acquire);
   if (method != nullptr) return method;

@@ -1,4 +1,5 @@
-// MethodTable: the methods that have probes, by the number that their probes pass. Any thread; nothing is ever removed.
+// MethodTable: the methods that have callouts, by the number that their callouts pass. Any thread; nothing is ever
+// removed.
 #pragma once
 
 #include <jni.h>

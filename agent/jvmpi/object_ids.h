@@ -15,9 +15,9 @@
 namespace jtrace::agent::jvmpi {
 
 // The low bits of a tag are flags about what was reported of the object; the rest is its id.
-inline constexpr jlong kReported = 1;      // the defining event was sent: OBJECT_ALLOC, of a class CLASS_LOAD
-inline constexpr jlong kIsClass = 2;       // a java.lang.Class: CLASS_UNLOAD comes for it
-inline constexpr jlong kAwaitsProbes = 4;  // a class that was loaded and not linked when its loader's were rewritten
+inline constexpr jlong kReported = 1;        // the defining event was sent: OBJECT_ALLOC, of a class CLASS_LOAD
+inline constexpr jlong kIsClass = 2;         // a java.lang.Class: CLASS_UNLOAD comes for it
+inline constexpr jlong kAwaitsCallouts = 4;  // a class that was loaded and not linked when its loader's were rewritten
 inline constexpr jlong kTagFlags = 7;
 
 inline jobjectID id_of_tag(jlong tag) { return reinterpret_cast<jobjectID>(tag & ~kTagFlags); }

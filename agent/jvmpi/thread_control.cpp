@@ -10,7 +10,7 @@ namespace jtrace::agent::jvmpi {
 namespace {
 
 constexpr jint kNativeMethod = -3;  // the line number that hprof expects of native methods
-constexpr jint kProbeFrames = 2;    // frames of the helper: enter and its native method
+constexpr jint kCalloutFrames = 2;  // frames of the helper: enter and its native method
 
 jint line_of(jvmtiEnv* jvmti, const jvmtiFrameInfo& frame) {
   return frame.location < 0 ? kNativeMethod : LineTable(jvmti, frame.method).at(frame.location);
@@ -38,12 +38,12 @@ void fill_call_trace(Bridge& bridge, JVMPI_CallTrace& trace, jint depth) {
   trace.num_frames = 0;
   const ThreadUse use(bridge.threads, trace.env_id);
   if (use.thread() == nullptr || depth <= 0) return;
-  const jint most = std::min(depth, bridge.looks.most_frames() - kProbeFrames) + kProbeFrames;
+  const jint most = std::min(depth, bridge.looks.most_frames() - kCalloutFrames) + kCalloutFrames;
   std::vector<jvmtiFrameInfo> frames(static_cast<std::size_t>(most));
   const jint count = bridge.looks.frames_of(bridge.jvmti, use.thread(), 0, most, frames.data());
   jint first = 0;
-  while (first < count && first < kProbeFrames &&
-         bridge.methods->is_probe(frames[static_cast<std::size_t>(first)].method))
+  while (first < count && first < kCalloutFrames &&
+         bridge.methods->is_callout(frames[static_cast<std::size_t>(first)].method))
     ++first;
   for (jint i = first; i < count && trace.num_frames < depth; ++i) {
     const jvmtiFrameInfo& frame = frames[static_cast<std::size_t>(i)];

@@ -1,8 +1,8 @@
-// CallCounts: the counters of methodCount. Every thread that makes calls has a block of counters, which its probes
-// increment with plain stores (probe_class.h, count()). Threads for which no block is left share one block and use
+// CallCounts: the counters of methodCount. Every thread that makes calls has a block of counters, which its callouts
+// increment with plain stores (callout_class.h, count()). Threads for which no block is left share one block and use
 // atomic additions. So no call is lost, however many threads there are.
 //
-// A part of ProbeArea: its memory is never unmapped, because a probe may be between two instructions when counting
+// A part of CalloutArea: its memory is never unmapped, because a callout may be between two instructions when counting
 // ends.
 #pragma once
 
@@ -21,7 +21,7 @@ class CallCounts {
   // Each has 4 MiB of addresses, and memory where it is touched.
   static constexpr std::uint32_t kBlocks = 64;
 
-  // What a probe finds by its threadId. `block` is valid if `owner` is the thread.
+  // What a callout finds by its threadId. `block` is valid if `owner` is the thread.
   struct Entry {
     std::atomic<std::uint64_t> owner;  // threadId, kNobody, kBusy, kSharing
     std::atomic<std::uint64_t> block;  // address
@@ -37,7 +37,7 @@ class CallCounts {
   void release(std::uint64_t thread);
   std::uint64_t sum(std::uint32_t number) const;
 
-  // For the probes: the table, and the word with the address of the shared block (0 while nothing is counted).
+  // For the callouts: the table, and the word with the address of the shared block (0 while nothing is counted).
   std::uint64_t entries_address() const { return reinterpret_cast<std::uint64_t>(entries_); }
   std::uint64_t shared_address() const { return reinterpret_cast<std::uint64_t>(&shared_); }
 

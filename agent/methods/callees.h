@@ -1,5 +1,5 @@
-// Callees: gives each method that the classes of a loader name a number for the probes of calls
-// (classfile::CalleeNumbers). A number is defined before its probe can run: as the method to which the JVM would
+// Callees: gives each method that the classes of a loader name a number for the callouts of calls
+// (classfile::CalleeNumbers). A number is defined before its callout can run: as the method to which the JVM would
 // resolve it. If that method's class is not linked yet, the number is defined by name only, and again when the class is
 // linked.
 //

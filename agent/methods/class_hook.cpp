@@ -4,10 +4,10 @@
 
 #include "agent/guarded_classes.h"
 #include "agent/methods/callees.h"
-#include "agent/methods/probe_area.h"
+#include "agent/methods/callout_area.h"
 #include "agent/methods/retransformer.h"
 #include "agent/methods/rewrite_results.h"
-#include "agent/methods/wanted_probes.h"
+#include "agent/methods/wanted_callouts.h"
 #include "agent/recorder.h"
 #include "agent/registry.h"
 
@@ -54,10 +54,10 @@ ClassHook::ClassHook(Recorder& recorder, ClassNumbers& numbers, RewriteResults& 
       retransformer_(retransformer),
       patience_(recorder.writer) {}
 
-void ClassHook::prepare(ProbeArea& area) {
+void ClassHook::prepare(CalloutArea& area) {
   area_ = &area;
-  style_ = probe_style(recorder_);
-  wanted_ = wanted_probes(recorder_);
+  style_ = callout_style(recorder_);
+  wanted_ = wanted_callouts(recorder_);
   first_number_ = Registry::next_method_ids(0);
 }
 
@@ -68,7 +68,7 @@ void ClassHook::class_file(JNIEnv* jni, jclass redefined, jobject loader, classf
   if (!klass.parse(bytes)) return results_.add_unreadable();
   const bool included = !is_guarded_class(klass.name()) && recorder_.registry->includes_class(klass.name());
   if (!included) {
-    if (redefined != nullptr) retransformer_.set_probes(redefined, false);
+    if (redefined != nullptr) retransformer_.set_callouts(redefined, false);
     return;
   }
   std::uint64_t id = 0;
@@ -78,16 +78,16 @@ void ClassHook::class_file(JNIEnv* jni, jclass redefined, jobject loader, classf
   classfile::Bytes out;
   CalleesOf callees{callees_, jni, loader};
   const classfile::ClassOutcome outcome =
-      classfile::rewrite_class(klass, probe_class_name(style_), plans, out, {CalleesOf::number, &callees});
+      classfile::rewrite_class(klass, callout_class_name(style_), plans, out, {CalleesOf::number, &callees});
   if (outcome != classfile::ClassOutcome::kRewritten) {
-    if (redefined != nullptr) retransformer_.set_probes(redefined, false);
+    if (redefined != nullptr) retransformer_.set_callouts(redefined, false);
     if (outcome == classfile::ClassOutcome::kPoolFull) results_.add_skipped(plans.size());
     return add_results(klass, plans);
   }
   unsigned char* memory = nullptr;
   if (recorder_.jvmti->Allocate(static_cast<jlong>(out.size()), &memory) != JVMTI_ERROR_NONE) return;
-  numbers.has_probes = true;
-  if (loader == nullptr) area_->note_boot_probes();
+  numbers.has_callouts = true;
+  if (loader == nullptr) area_->note_boot_callouts();
   note_counted(numbers, plans);
   if (redefined == nullptr) {
     keep_definitions(jni, klass, numbers, loader, filters);
@@ -101,7 +101,7 @@ void ClassHook::class_file(JNIEnv* jni, jclass redefined, jobject loader, classf
   *new_size = static_cast<jint>(out.size());
 }
 
-// The numbers of its methods, and the id of a class that has one. False: the class gets no probes.
+// The numbers of its methods, and the id of a class that has one. False: the class gets no callouts.
 bool ClassHook::number(JNIEnv* jni, jclass redefined, jobject loader, const ClassFile& klass, Numbered& numbers,
                        std::uint64_t& id) {
   if (redefined == nullptr) {
@@ -128,10 +128,10 @@ std::vector<MethodPlan> ClassHook::plan(const ClassFile& klass, const Numbered& 
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const Method& method = klass.methods()[i];
     plans[i].number = numbers.number(i);
-    if (recorder_.registry->includes_method(klass.name(), method.name)) plans[i].probes = wanted_;
+    if (recorder_.registry->includes_method(klass.name(), method.name)) plans[i].callouts = wanted_;
     // Two methods of one session never share a counter.
     if (plans[i].number - first_number_ >= CallCounts::kMethods)
-      plans[i].probes &= ~std::uint32_t{classfile::kProbeCount};
+      plans[i].callouts &= ~std::uint32_t{classfile::kCalloutCount};
   }
   return plans;
 }
@@ -205,7 +205,7 @@ void ClassHook::note_counted(Numbered& numbers, const std::vector<MethodPlan>& p
   if (!recorder_.traces(record::kMethodCountEvent)) return;
   numbers.counted.resize(plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i)
-    if ((plans[i].done & classfile::kProbeCount) != 0) numbers.counted[i] = true;
+    if ((plans[i].done & classfile::kCalloutCount) != 0) numbers.counted[i] = true;
 }
 
 }  // namespace jtrace::agent

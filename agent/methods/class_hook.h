@@ -1,7 +1,7 @@
-// ClassHook: what the ClassFileLoadHook does with a class: it gets its numbers, its definitions and its probes.
+// ClassHook: what the ClassFileLoadHook does with a class: it gets its numbers, its definitions and its callouts.
 //
-// A class that is redefined has its id, and its definitions are written before the probes go in. A class that is being
-// loaded has none yet; its definitions are kept, and written at ClassPrepare, before any of its methods runs.
+// A class that is redefined has its id, and its definitions are written before the callouts go in. A class that is
+// being loaded has none yet; its definitions are kept, and written at ClassPrepare, before any of its methods runs.
 //
 // Threads: prepare() and filters_changed() on one; the rest on any.
 #pragma once
@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "agent/classfile/class_rewriter.h"
+#include "agent/methods/callout_class.h"
 #include "agent/methods/class_numbers.h"
 #include "agent/methods/patience.h"
-#include "agent/methods/probe_class.h"
 
 namespace jtrace::agent {
 
 class Callees;
-class ProbeArea;
+class CalloutArea;
 class Retransformer;
 class RewriteResults;
 struct Recorder;
@@ -41,13 +41,13 @@ class ClassHook {
   ClassHook& operator=(const ClassHook&) = delete;
 
   // Before the first class. What was granted is known.
-  void prepare(ProbeArea& area);
+  void prepare(CalloutArea& area);
   void filters_changed() { filters_.fetch_add(1); }
 
   // As JVM TI's ClassFileLoadHook. `redefined` nullptr: a class that is being loaded.
   void class_file(JNIEnv* jni, jclass redefined, jobject loader, classfile::ByteView bytes, jint* new_size,
                   unsigned char** new_bytes);
-  // Writes the definitions of a class that was loaded with probes. `name`: internal form.
+  // Writes the definitions of a class that was loaded with callouts. `name`: internal form.
   Prepared class_prepared(JNIEnv* jni, jclass klass, std::string_view name, std::uint64_t thread);
   // True if the class was rewritten while it was loaded and has not been prepared since.
   bool is_loading(JNIEnv* jni, jclass klass);
@@ -69,9 +69,9 @@ class ClassHook {
   Callees& callees_;
   Retransformer& retransformer_;
   Patience patience_;
-  ProbeArea* area_ = nullptr;
-  ProbeStyle style_{};
-  std::uint32_t wanted_ = 0;               // bits of classfile::Probe*, for included methods
+  CalloutArea* area_ = nullptr;
+  CalloutStyle style_{};
+  std::uint32_t wanted_ = 0;               // bits of classfile::Callout*, for included methods
   std::uint32_t first_number_ = 0;         // of this session's methods
   std::atomic<std::uint32_t> filters_{0};  // number of changes
 };

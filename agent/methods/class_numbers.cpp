@@ -92,7 +92,7 @@ void ClassNumbers::add_loading(JNIEnv* jni, jobject loader, LoadingClass&& made)
   LoadingClass* before = find_loading(jni, std::string_view(made.name.data(), made.name.size()), loader);
   if (before == nullptr) return loading_.push_back(static_cast<LoadingClass&&>(made));
   if (made.loader != nullptr) jni->DeleteWeakGlobalRef(made.loader);
-  before->numbers.has_probes = true;
+  before->numbers.has_callouts = true;
   before->numbers.counted = made.numbers.counted;
   before->filters = made.filters;
 }
@@ -124,16 +124,16 @@ void ClassNumbers::drop_loading(JNIEnv* jni) {
   loading_.clear();
 }
 
-bool ClassNumbers::has_probes(std::uint64_t class_id) {
+bool ClassNumbers::has_callouts(std::uint64_t class_id) {
   Lock lock(lock_);
   const std::uint32_t at = index_.find(class_id);
-  return at != 0 && numbered_[at - 1].has_probes;
+  return at != 0 && numbered_[at - 1].has_callouts;
 }
 
-void ClassNumbers::set_probes(std::uint64_t class_id, bool has) {
+void ClassNumbers::set_callouts(std::uint64_t class_id, bool has) {
   Lock lock(lock_);
   const std::uint32_t at = index_.find(class_id);
-  if (at != 0) numbered_[at - 1].has_probes = has;
+  if (at != 0) numbered_[at - 1].has_callouts = has;
 }
 
 std::uint32_t ClassNumbers::number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor) {

@@ -1,4 +1,4 @@
-// ClassNumbers: the numbers of the methods of classes with probes, by class. A number is the methodId of the trace. A
+// ClassNumbers: the numbers of the methods of classes with callouts, by class. A number is the methodId of the trace. A
 // class that is being loaded is known by its name and loader, and by its classId once it is prepared.
 //
 // Threads: any. No JVM TI call is made under the lock.
@@ -26,8 +26,8 @@ struct Numbered {
   std::uint32_t number(std::size_t i) const {
     return !kept.empty() && kept[i] != 0 ? kept[i] : first + static_cast<std::uint32_t>(i);
   }
-  std::vector<bool> counted;  // by method: it has, or has had, the probe that counts
-  bool has_probes = false;
+  std::vector<bool> counted;  // by method: it has, or has had, the callout that counts
+  bool has_callouts = false;
 };
 
 // A class that was rewritten while it was loaded, and is not prepared yet.
@@ -48,7 +48,7 @@ class ClassNumbers {
 
   // The numbers of a class that is redefined: the ones that it has already, or new ones.
   Numbered of_redefined(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, std::uint64_t class_id);
-  // The same for a class that is being loaded. Returns nullptr, or the reason why the class gets no probes.
+  // The same for a class that is being loaded. Returns nullptr, or the reason why the class gets no callouts.
   const char* of_loading(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, Numbered& numbers);
   // The numbers of a class that has its id.
   void store(const Numbered& numbers);
@@ -61,11 +61,11 @@ class ClassNumbers {
   bool is_loading(JNIEnv* jni, std::string_view name, jobject loader);
   void drop_loading(JNIEnv* jni);
 
-  bool has_probes(std::uint64_t class_id);
-  void set_probes(std::uint64_t class_id, bool has);
-  // The number of a method of a class with probes; 0 if it has none.
+  bool has_callouts(std::uint64_t class_id);
+  void set_callouts(std::uint64_t class_id, bool has);
+  // The number of a method of a class with callouts; 0 if it has none.
   std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
-  // A method that got an id before its class got probes keeps it.
+  // A method that got an id before its class got callouts keeps it.
   void keep_number(std::uint64_t class_id, std::string_view name, std::string_view descriptor, std::uint64_t id);
   // The methods that have a counter.
   std::vector<std::uint32_t> counted_methods();

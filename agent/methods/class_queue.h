@@ -1,9 +1,10 @@
 // ClassQueue: the classes that wait to be retransformed by the control thread, and the threads that wait for it.
 //
-// A thread that links a class without probes puts it at the front and waits: none of the class's methods can run before
-// it continues. It does not retransform by itself. The JVM lets only one thread at a time redefine a class. A thread of
-// another agent may have begun to redefine it and may wait for the linking thread (InstanceKlass::link_class_impl holds
-// the class's lock during ClassPrepare, JDK 8 to 27): a deadlock. So the wait has a limit.
+// A thread that links a class without callouts puts it at the front and waits: none of the class's methods can run
+// before it continues. It does not retransform by itself. The JVM lets only one thread at a time redefine a class. A
+// thread of another agent may have begun to redefine it and may wait for the linking thread
+// (InstanceKlass::link_class_impl holds the class's lock during ClassPrepare, JDK 8 to 27): a deadlock. So the wait has
+// a limit.
 //
 // Classes are held weakly. Threads: take*() and done() on the control thread, the rest on any.
 #pragma once

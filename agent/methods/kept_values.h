@@ -3,9 +3,9 @@
 // is held that would keep the collector from freeing it.
 //
 // A value belongs to a place in the stack of open calls (open_calls.h), that is to a depth and the method there. Values
-// of ended calls are dropped when a value comes for their place or a lower one, because the fast exits of the probes do
-// not call this class. The room is fixed, in memory that is never unmapped; values that find no room are left out. One
-// thread.
+// of ended calls are dropped when a value comes for their place or a lower one, because the fast exits of the callouts
+// do not call this class. The room is fixed, in memory that is never unmapped; values that find no room are left out.
+// One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // LateClasses: the names of classes whose first calls are missing in a trace that began with the JVM, because they had
-// run before they could get probes. The names go into options of the trace, several in each.
+// run before they could get callouts. The names go into options of the trace, several in each.
 //
 // Threads: one.
 #pragma once

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "agent/classfile/probe_methods.h"
+#include "agent/classfile/callout_methods.h"
 #include "agent/jvm_support.h"
-#include "agent/methods/probe_thread.h"
+#include "agent/methods/callout_thread.h"
 #include "base/clock.h"
 
 namespace jtrace::agent {
@@ -27,21 +27,21 @@ jclass class_of(jvmtiEnv* jvmti, jmethodID method) {
 }
 
 // While a virtual thread is being mounted (by classes of the JDK), the stack is not the thread's own.
-bool may_look(const ProbeGuard& guard) {
-  return !guard.recorder().threads.may_be_virtual() || !guard.area().has_boot_probes();
+bool may_look(const CalloutGuard& guard) {
+  return !guard.recorder().threads.may_be_virtual() || !guard.area().has_boot_callouts();
 }
 
 // How many of the innermost frames are the agent's own. On entry to a method, its frame is counted too.
 std::size_t frames_not_open(jvmtiEnv* jvmti, JNIEnv* jni, const std::vector<jvmtiFrameInfo>& frames) {
   LocalFrame local(jni, 8);
-  const jclass probes = class_of(jvmti, frames[0].method);
+  const jclass callouts = class_of(jvmti, frames[0].method);
   bool enters = false;
   std::size_t at = 0;
   for (; at < frames.size(); ++at) {
     const jclass klass = class_of(jvmti, frames[at].method);
-    const bool is_probe = jni->IsSameObject(klass, probes) != JNI_FALSE;
+    const bool is_callout = jni->IsSameObject(klass, callouts) != JNI_FALSE;
     jni->DeleteLocalRef(klass);
-    if (!is_probe) break;
+    if (!is_callout) break;
     JvmtiText name(jvmti);
     jvmti->GetMethodName(frames[at].method, name.out(), nullptr, nullptr);
     enters = enters || classfile::begins_frame(name.view());
@@ -49,7 +49,7 @@ std::size_t frames_not_open(jvmtiEnv* jvmti, JNIEnv* jni, const std::vector<jvmt
   return enters ? at + 1 : at;
 }
 
-std::uint32_t number_of_constructor(const ProbeGuard& guard, JNIEnv* jni, jmethodID method) {
+std::uint32_t number_of_constructor(const CalloutGuard& guard, JNIEnv* jni, jmethodID method) {
   jvmtiEnv* jvmti = guard.recorder().jvmti;
   JvmtiText name(jvmti), descriptor(jvmti);
   if (jvmti->GetMethodName(method, name.out(), descriptor.out(), nullptr) != JVMTI_ERROR_NONE ||
@@ -63,8 +63,8 @@ std::uint32_t number_of_constructor(const ProbeGuard& guard, JNIEnv* jni, jmetho
   return guard.tracer().numbers().number_of(id_of_tag(tag), name.view(), descriptor.view());
 }
 
-// The constructors with probes that the calling thread is in, innermost first. False if they are not known.
-bool constructors_on_stack(const ProbeGuard& guard, JNIEnv* jni, std::vector<std::uint32_t>& numbers) {
+// The constructors with callouts that the calling thread is in, innermost first. False if they are not known.
+bool constructors_on_stack(const CalloutGuard& guard, JNIEnv* jni, std::vector<std::uint32_t>& numbers) {
   if (!may_look(guard)) return false;
   Recorder& recorder = guard.recorder();
   const CurrentThread thread(recorder.jvmti, jni);
@@ -86,7 +86,7 @@ bool constructors_on_stack(const ProbeGuard& guard, JNIEnv* jni, std::vector<std
 
 }  // namespace
 
-void drop_left_constructors(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
+void drop_left_constructors(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
   OpenCalls& calls = guard.area().open_calls();
   std::vector<std::uint32_t> inside;
   if (!calls.has_open_constructor(stack) || !constructors_on_stack(guard, jni, inside)) return;
@@ -96,7 +96,7 @@ void drop_left_constructors(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t 
   });
 }
 
-bool make_room(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
+bool make_room(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenCalls::Stack& stack) {
   const std::uint64_t begin = monotonic_ns();
   if (begin < stack.next_look || current_thread(guard.recorder(), jni) != thread) return false;
   drop_left_constructors(guard, jni, thread, stack);
@@ -106,7 +106,7 @@ bool make_room(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, OpenC
   return stack.depth < OpenCalls::kFrames;
 }
 
-bool write_constructor(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread) {
+bool write_constructor(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread) {
   if (guard.recorder().config.slower_than != 0 || !guard.area().open_calls().has_constructors()) return false;
   const std::uint64_t begin = monotonic_ns();
   // While a virtual thread is being mounted, JVM TI shows the stack of another thread.
@@ -115,7 +115,7 @@ bool write_constructor(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t threa
   const bool known = constructors_on_stack(guard, jni, inside);
   guard.producer().next_look = next_look_after(begin);
   if (!known) return false;
-  record::ProbeRecord made{};
+  record::CalloutRecord made{};
   made.header.number = inside.empty() ? 0 : inside.front();
   guard.write(made, record::RecordKind::kConstructor);
   // Within one method, frames of that method that were left stay on the stack. If a loop's records cross a chunk

@@ -8,7 +8,7 @@
 #include "agent/callback_guard.h"
 #include "agent/guarded_classes.h"
 #include "agent/methods/method_counts.h"
-#include "agent/methods/wanted_probes.h"
+#include "agent/methods/wanted_callouts.h"
 #include "agent/wakeup.h"
 #include "base/clock.h"
 #include "trace/option_keys.h"
@@ -16,11 +16,11 @@
 namespace jtrace::agent {
 namespace {
 
-// The longest time that a thread which links a class waits for its probes. Normally it takes a millisecond.
+// The longest time that a thread which links a class waits for its callouts. Normally it takes a millisecond.
 constexpr std::uint64_t kMostWait = kNanosPerSecond;
 
 // What the registry asks of this folder (the interface is declared in the floor below).
-constexpr ProbeHooks kHooks = {
+constexpr CalloutHooks kHooks = {
     [](MethodTracer& tracer, std::uint64_t class_id, std::string_view name, std::string_view descriptor) {
       return tracer.numbers().number_of(class_id, name, descriptor);
     },
@@ -37,7 +37,7 @@ void note_monitor_wait(Recorder& recorder, JNIEnv* jni, jthread thread, std::uin
   if (stack == nullptr) {
     Producer* producer = is_over || recorder.threads.is_virtual(jni, thread) ? nullptr : Producer::current();
     if (producer == nullptr) return;
-    producer->probed_as = id;
+    producer->called_out_as = id;
     stack = tracer->open_calls_of(id);
   }
   if (stack == nullptr) return;
@@ -55,22 +55,23 @@ MethodTracer::MethodTracer(Recorder& recorder, Wakeup& wakeup)
       retransformer_(recorder.jvmti, numbers_, results_),
       hook_(recorder, numbers_, results_, callees_, retransformer_) {}
 
-void MethodTracer::disconnect() { recorder_.registry->set_probe_hooks(kHooks, nullptr); }
+void MethodTracer::disconnect() { recorder_.registry->set_callout_hooks(kHooks, nullptr); }
 
 void MethodTracer::connect() {
-  recorder_.registry->set_probe_hooks(kHooks, this);
-  Producer::release_probed().store([](std::uint64_t thread) { ProbeArea::get()->release(thread); },
-                                   std::memory_order_release);
+  recorder_.registry->set_callout_hooks(kHooks, this);
+  Producer::release_called_out().store([](std::uint64_t thread) { CalloutArea::get()->release(thread); },
+                                       std::memory_order_release);
 }
 
 const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
-  area_ = ProbeArea::get();
-  if (area_ == nullptr) return "no memory is left for the probes' table";
+  area_ = CalloutArea::get();
+  if (area_ == nullptr) return "no memory is left for the callouts' table";
   connect();
   if (recorder_.writer.pool.header().chunk_size != record::kChunkSize) return "the pool's chunks have another size";
-  if (const char* error = find_probe_facts(jni, facts_)) return error;
+  if (const char* error = find_callout_facts(jni, facts_)) return error;
   facts_.chunk_size = record::kChunkSize - record::kGapRoom;
-  if (const char* error = define_probe_class(recorder_.jvmti, jni, probe_style(recorder_), facts_, area_)) return error;
+  if (const char* error = define_callout_class(recorder_.jvmti, jni, callout_style(recorder_), facts_, area_))
+    return error;
   retransformer_.prepare();
   if (!area_->show_clock(pool_descriptor)) return "the pool's clock cannot be mapped";
   advance_clock(recorder_.writer.pool.header(), monotonic_ns());
@@ -112,9 +113,9 @@ void MethodTracer::start(JNIEnv* jni, bool notes_late) {
   refilter(jni, notes_late);
 }
 
-// True if a loaded and linked class has probes or is to get them.
+// True if a loaded and linked class has callouts or is to get them.
 bool MethodTracer::is_concerned(jclass klass) {
-  if (retransformer_.has_probes(klass)) return true;
+  if (retransformer_.has_callouts(klass)) return true;
   JvmtiText signature(recorder_.jvmti);
   recorder_.jvmti->GetClassSignature(klass, signature.out(), nullptr);
   const std::string_view name = internal_name(signature.view());
@@ -132,7 +133,7 @@ void MethodTracer::refilter(JNIEnv* jni, bool notes_late) {
   const bool listed = for_each_loaded_class(recorder_.jvmti, jni, [&](jclass klass) {
     jint status = 0;
     recorder_.jvmti->GetClassStatus(klass, &status);
-    // A class that is not linked yet gets its probes at its ClassPrepare event.
+    // A class that is not linked yet gets its callouts at its ClassPrepare event.
     const bool linked = (status & JVMTI_CLASS_STATUS_PREPARED) != 0 && (status & JVMTI_CLASS_STATUS_ERROR) == 0;
     if (!linked || !is_concerned(klass) || !retransformer_.is_modifiable(klass)) return;
     queue_.add(jni, klass);
@@ -224,7 +225,7 @@ void MethodTracer::remove(JNIEnv* jni) {
   queue_.close(jni);
   for_each_batch(
       recorder_.jvmti, jni,
-      [&](jclass klass) { return retransformer_.has_probes(klass) || hook_.is_loading(jni, klass); },
+      [&](jclass klass) { return retransformer_.has_callouts(klass) || hook_.is_loading(jni, klass); },
       [&](jclass* classes, jint count) { retransformer_.retransform(classes, count, purpose()); });
   if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) write_last_frees(guard);
   if (const std::uint64_t skipped = recorder_.looks.skipped(); skipped != 0) {
@@ -256,9 +257,9 @@ void MethodTracer::take_prepared(JNIEnv* jni, jclass klass, std::uint64_t thread
   const std::string_view name = internal_name(signature.view());
   const ClassHook::Prepared known = hook_.class_prepared(jni, klass, name, thread);
   // Unseen: it was loaded before the hook was on, or from a shared archive that bypasses the hook (JDK 8).
-  const bool lacks_probes =
-      known == ClassHook::Prepared::kUnseen && !retransformer_.has_probes(klass) && is_concerned(klass);
-  if (lacks_probes || known == ClassHook::Prepared::kOutdated) rewrite_prepared(jni, klass, name);
+  const bool lacks_callouts =
+      known == ClassHook::Prepared::kUnseen && !retransformer_.has_callouts(klass) && is_concerned(klass);
+  if (lacks_callouts || known == ClassHook::Prepared::kOutdated) rewrite_prepared(jni, klass, name);
 }
 
 // The thread that links the class waits until the control thread has retransformed it.
@@ -269,7 +270,7 @@ void MethodTracer::rewrite_prepared(JNIEnv* jni, jclass klass, std::string_view 
   const bool may_wait = ticket != 0 && !recorder_.vm_dead && pthread_equal(server_, pthread_self()) == 0;
   if ((may_wait && queue_.wait_for(ticket, kMostWait)) || removing_) return;
   char text[512];
-  const int length = snprintf(text, sizeof text, "%.*s: its first calls may have come before its probes",
+  const int length = snprintf(text, sizeof text, "%.*s: its first calls may have come before its callouts",
                               static_cast<int>(std::min<std::size_t>(name.size(), 400)), name.data());
   recorder_.definitions.append_option(trace::kLateKey, std::string_view(text, static_cast<std::size_t>(length)));
 }

@@ -1,9 +1,9 @@
-// MethodTracer: inserts the probes into the classes that the filters choose, and removes them again.
+// MethodTracer: inserts the callouts into the classes that the filters choose, and removes them again.
 //
 // The control thread retransforms loaded classes in batches, which bounds how long the JVM is stopped for each batch.
-// Classes that are loaded later get their probes in the ClassFileLoadHook. A method is known by its number, which is
-// the methodId of the trace. Its definition is written before any of its probes can run: in the hook if the class
-// exists, at ClassPrepare if it is being loaded. A class that reaches ClassPrepare without the probes it should have
+// Classes that are loaded later get their callouts in the ClassFileLoadHook. A method is known by its number, which is
+// the methodId of the trace. Its definition is written before any of its callouts can run: in the hook if the class
+// exists, at ClassPrepare if it is being loaded. A class that reaches ClassPrepare without the callouts it should have
 // (it was loaded before the hook was on, or under other filters) is retransformed before the linking thread continues.
 //
 // Threads: the hook on any thread, the rest on the control thread except prepare() (the attaching thread).
@@ -22,14 +22,14 @@
 #include "agent/definition_stream.h"
 #include "agent/methods/boxes.h"
 #include "agent/methods/callees.h"
+#include "agent/methods/callout_area.h"
+#include "agent/methods/callout_class.h"
+#include "agent/methods/callout_exceptions.h"
 #include "agent/methods/class_hook.h"
 #include "agent/methods/class_numbers.h"
 #include "agent/methods/class_queue.h"
 #include "agent/methods/late_classes.h"
 #include "agent/methods/late_frees.h"
-#include "agent/methods/probe_area.h"
-#include "agent/methods/probe_class.h"
-#include "agent/methods/probe_exceptions.h"
 #include "agent/methods/retransformer.h"
 #include "agent/methods/rewrite_results.h"
 
@@ -46,20 +46,20 @@ class MethodTracer {
   MethodTracer(const MethodTracer&) = delete;
   MethodTracer& operator=(const MethodTracer&) = delete;
 
-  // Makes the probe class and the coarse clock. nullptr, or the reason why not.
+  // Makes the callout class and the coarse clock. nullptr, or the reason why not.
   const char* prepare(JNIEnv* jni, int pool_descriptor);
   // The registry asks nothing more of it.
   void disconnect();
-  // From now on classes get probes as they are loaded; loaded classes are queued. `notes_late`: name the classes that
+  // From now on classes get callouts as they are loaded; loaded classes are queued. `notes_late`: name the classes that
   // have run before, which are few if the JVM was started with the agent.
   void start(JNIEnv* jni, bool notes_late);
   // Retransforms the next batch of the queue; false when nothing is left.
   bool rewrite_some(JNIEnv* jni);
   // The same, only for classes that threads wait for. Called between the steps of long work.
   bool rewrite_urgent(JNIEnv* jni);
-  // The filters have changed: queues classes that have probes and classes that need them.
+  // The filters have changed: queues classes that have callouts and classes that need them.
   void refilter(JNIEnv* jni);
-  // Removes all probes from all classes. At the end of the JVM it only stops them.
+  // Removes all callouts from all classes. At the end of the JVM it only stops them.
   void remove(JNIEnv* jni);
   // Called after remove(), when no callback can be running any more.
   void release(JNIEnv* jni) {
@@ -68,7 +68,7 @@ class MethodTracer {
     if (string_class_ != nullptr) jni->DeleteGlobalRef(string_class_);
     boxes_.release(jni);
   }
-  // Lets probes write or not (pause).
+  // Lets callouts write or not (pause).
   void set_on(bool on);
 
   // The ClassFileLoadHook; `redefined` nullptr: a class that is being loaded.
@@ -88,7 +88,7 @@ class MethodTracer {
   // Writes the rest, at the end of the trace or of the JVM.
   void write_last_frees(const CallbackGuard& guard);
   ClassNumbers& numbers() { return numbers_; }
-  ProbeArea& area() const { return *area_; }
+  CalloutArea& area() const { return *area_; }
   const ThrowableFields& throwable() const { return throwable_; }
   jclass string_class() const { return string_class_; }
   const Boxes& boxes() const { return boxes_; }
@@ -118,8 +118,8 @@ class MethodTracer {
   Boxes boxes_;
   ThrowableFields throwable_;
   Callees callees_;
-  ProbeArea* area_ = nullptr;
-  ProbeClassFacts facts_;
+  CalloutArea* area_ = nullptr;
+  CalloutClassFacts facts_;
   LateFrees late_frees_;
   std::uint64_t next_frees_ = 0;
   ClassNumbers numbers_;

@@ -1,16 +1,16 @@
-// OpenCalls: the open calls of each thread, for --slower-than. The probe at an entry pushes the method and the time,
-// the probe at an exit pops them (probe_code.h). Native code is called only for an exit that comes late or does not
+// OpenCalls: the open calls of each thread, for --slower-than. The callout at an entry pushes the method and the time,
+// the callout at an exit pops them (callout_code.h). Native code is called only for an exit that comes late or does not
 // match. A caller runs longer than the methods it calls, so all callers of a slow call are slow too. Their entries are
 // written just before the callee's, so the calls of each thread nest.
 //
-// A constructor that an exception leaves before super() has returned stays open until its caller ends, because no probe
-// sees it. If the caller is not traced, a look at the thread's real stack finds it (left_constructors.h).
+// A constructor that an exception leaves before super() has returned stays open until its caller ends, because no
+// callout sees it. If the caller is not traced, a look at the thread's real stack finds it (left_constructors.h).
 //
-// The entry probe of a synchronized method runs when its thread has the monitor. The wait before it belongs to the
+// The entry callout of a synchronized method runs when its thread has the monitor. The wait before it belongs to the
 // call: where it was noted, the call begins with it.
 //
 // Each thread has a stack; virtual threads have their own. Receivers and arguments are kept by id: no reference keeps
-// them alive (late_frees.h). A part of ProbeArea: memory that is never unmapped.
+// them alive (late_frees.h). A part of CalloutArea: memory that is never unmapped.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class OpenCalls {
     std::atomic<std::uint64_t> stack;  // address
   };
   struct Frame {
-    std::uint64_t method;  // number, which a probe stores; then also kWritten, kLeft
+    std::uint64_t method;  // number, which a callout stores; then also kWritten, kLeft
     std::uint64_t start;
     std::uint64_t object;    // objId of the receiver, with --objects; 0: none, or unknown
     std::uint64_t cpu_time;  // of the thread when the call began, with --cpu-time; 0: unknown
@@ -54,7 +54,7 @@ class OpenCalls {
   struct Stack {
     std::uint64_t depth;      // may exceed kFrames
     std::uint64_t next_look;  // when full: next read of the real stack (left_constructors.h)
-    // ns: the probe passes an exit on if its call took as long: slower_than(), or less after a wait for a monitor.
+    // ns: the callout passes an exit on if its call took as long: slower_than(), or less after a wait for a monitor.
     std::uint64_t threshold;
     std::uint64_t wait_since, wait_until;  // the last such wait, monotonic ns; 0: none, or it is not over
     std::uint64_t wait_at;                 // the position of the call whose wait it may be
@@ -101,7 +101,7 @@ class OpenCalls {
   // The method with that number is synchronized.
   void note_synchronized(std::uint32_t number) { set_bit(synchronized_, number); }
 
-  // The method with that number is a constructor that may be left without a probe.
+  // The method with that number is a constructor that may be left without a callout.
   void note_constructor(std::uint32_t number);
   bool is_constructor(std::uint64_t number) const { return has_bit(constructors_, number); }
   bool has_constructors() const { return has_constructors_.load(std::memory_order_relaxed); }
@@ -141,7 +141,7 @@ class OpenCalls {
     }
   }
 
-  // For the probes.
+  // For the callouts.
   std::uint64_t entries_address() const { return reinterpret_cast<std::uint64_t>(entries_); }
 
   // The table; set when the area is made.

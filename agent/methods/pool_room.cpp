@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kFirstThatChecks = 23;
 constexpr jint kMostEntries = 65'535;  // JVMS 4.1, constant_pool_count
-constexpr jint kProbes = 500;          // upper bound of what probes add
+constexpr jint kCallouts = 500;        // upper bound of what callouts add
 
 // 0 if the JVM does not give the number.
 jint entries_of(jvmtiEnv* jvmti, jclass klass) {
@@ -22,7 +22,7 @@ jint entries_of(jvmtiEnv* jvmti, jclass klass) {
 
 bool checks_pool_room(jvmtiEnv* jvmti) { return major_version(jvmti) >= kFirstThatChecks; }
 
-bool has_pool_room(jvmtiEnv* jvmti, jclass klass) { return 3 * (entries_of(jvmti, klass) + kProbes) <= kMostEntries; }
+bool has_pool_room(jvmtiEnv* jvmti, jclass klass) { return 3 * (entries_of(jvmti, klass) + kCallouts) <= kMostEntries; }
 
 bool has_room_to_restore(jvmtiEnv* jvmti, jclass klass) { return 2 * entries_of(jvmti, klass) <= kMostEntries; }
 

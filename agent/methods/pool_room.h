@@ -12,7 +12,7 @@ namespace jtrace::agent {
 // True if the JVM checks that itself and refuses.
 bool checks_pool_room(jvmtiEnv* jvmti);
 
-// True if a class may get probes: its pool has room for that redefinition and for the one that removes them, even if
+// True if a class may get callouts: its pool has room for that redefinition and for the one that removes them, even if
 // every constant is appended again. Needs can_get_constant_pool; true if it is not known.
 bool has_pool_room(jvmtiEnv* jvmti, jclass klass);
 // The same, only for the redefinition that removes them.

@@ -16,16 +16,16 @@ bool Retransformer::is_modifiable(jclass klass) const {
   return jvmti_->IsModifiableClass(klass, &modifiable) == JVMTI_ERROR_NONE && modifiable != JNI_FALSE;
 }
 
-bool Retransformer::has_probes(jclass klass) const {
+bool Retransformer::has_callouts(jclass klass) const {
   jlong tag = 0;
   jvmti_->GetTag(klass, &tag);
-  return (tag & kTagIsClass) != 0 && numbers_.has_probes(id_of_tag(tag));
+  return (tag & kTagIsClass) != 0 && numbers_.has_callouts(id_of_tag(tag));
 }
 
-void Retransformer::set_probes(jclass klass, bool has) {
+void Retransformer::set_callouts(jclass klass, bool has) {
   jlong tag = 0;
   jvmti_->GetTag(klass, &tag);
-  numbers_.set_probes(id_of_tag(tag), has);
+  numbers_.set_callouts(id_of_tag(tag), has);
 }
 
 void Retransformer::note(jclass klass, const char* why) {
@@ -39,7 +39,7 @@ jint Retransformer::with_room(jclass* classes, jint count, Purpose purpose) {
   if (!measures_pools_) return count;
   jint kept = 0;
   for (jint i = 0; i < count; ++i) {
-    const bool restores = purpose == Purpose::kRemove || has_probes(classes[i]);
+    const bool restores = purpose == Purpose::kRemove || has_callouts(classes[i]);
     if (restores ? has_room_to_restore(jvmti_, classes[i]) : has_pool_room(jvmti_, classes[i])) {
       classes[kept++] = classes[i];
       continue;

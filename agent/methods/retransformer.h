@@ -1,5 +1,5 @@
 // Retransformer: has the JVM retransform classes, so that they come through the ClassFileLoadHook once more, and notes
-// those that it refuses. It also knows which loaded class has probes.
+// those that it refuses. It also knows which loaded class has callouts.
 //
 // Threads: retransform() on the control thread, the rest on any.
 #pragma once
@@ -28,8 +28,8 @@ class Retransformer {
   // they are, and are named in the trace.
   void retransform(jclass* classes, jint count, Purpose purpose);
   bool is_modifiable(jclass klass) const;
-  bool has_probes(jclass klass) const;
-  void set_probes(jclass klass, bool has);
+  bool has_callouts(jclass klass) const;
+  void set_callouts(jclass klass, bool has);
 
  private:
   jint with_room(jclass* classes, jint count, Purpose purpose);

@@ -15,7 +15,7 @@ using classfile::MethodPlan;
 using classfile::Outcome;
 
 constexpr unsigned kAccNative = 0x0100;  // JVMS 4.6
-// methods without probes that the trace names; further ones are only counted
+// methods without callouts that the trace names; further ones are only counted
 constexpr std::uint32_t kMostNotes = 50;
 
 }  // namespace
@@ -32,8 +32,8 @@ void RewriteResults::add(const ClassFile& klass, const std::vector<MethodPlan>& 
     const MethodPlan& plan = plans[i];
     any = any || plan.done != 0;
     if (plan.done != 0) methods_.fetch_add(1, std::memory_order_relaxed);
-    if ((plan.done & classfile::kProbeNew) != 0) unseen_news_.fetch_add(plan.unseen_news, std::memory_order_relaxed);
-    if ((plan.done & classfile::kProbeCalls) != 0)
+    if ((plan.done & classfile::kCalloutNew) != 0) unseen_news_.fetch_add(plan.unseen_news, std::memory_order_relaxed);
+    if ((plan.done & classfile::kCalloutCalls) != 0)
       unseen_calls_.fetch_add(plan.unseen_calls, std::memory_order_relaxed);
     if (plan.outcome == Outcome::kNoCode) {
       const bool is_native = (klass.methods()[i].access & kAccNative) != 0;

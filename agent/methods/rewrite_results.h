@@ -1,5 +1,5 @@
-// RewriteResults: what became of the classes and methods that were to get probes, in figures, and the methods that did
-// not get them by name, for the trace.
+// RewriteResults: what became of the classes and methods that were to get callouts, in figures, and the methods that
+// did not get them by name, for the trace.
 //
 // Threads: any.
 #pragma once
@@ -25,15 +25,15 @@ class RewriteResults {
 
   // All classes are rewritten again, and counted again.
   void clear();
-  // A class was rewritten, or none of its methods got a probe.
+  // A class was rewritten, or none of its methods got a callout.
   void add(const classfile::ClassFile& klass, const std::vector<classfile::MethodPlan>& plans);
   // The class could not be read.
   void add_unreadable() { unreadable_.fetch_add(1); }
-  // The methods of a class that gets no probes.
+  // The methods of a class that gets no callouts.
   void add_skipped(std::size_t methods) { skipped_.fetch_add(static_cast<std::uint32_t>(methods)); }
-  // A class stays as it is, with or without probes.
+  // A class stays as it is, with or without callouts.
   void add_refused() { refused_.fetch_add(1); }
-  // Writes a note for a method with no probes, or with fewer than asked for; only for the first few. `method` "": the
+  // Writes a note for a method with no callouts, or with fewer than asked for; only for the first few. `method` "": the
   // whole class.
   void note(std::string_view klass, std::string_view method, std::string_view why);
 

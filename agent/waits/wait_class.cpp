@@ -1,7 +1,7 @@
 #include "agent/waits/wait_class.h"
 
+#include "agent/classfile/callout_methods.h"
 #include "agent/classfile/class_builder.h"
-#include "agent/classfile/probe_methods.h"
 #include "agent/waits/wait_redirect.h"
 
 namespace jtrace::agent {
@@ -21,10 +21,10 @@ enum : unsigned {
 
 // The native methods that the generated code calls.
 enum class OwnNative {
-#define PROBE_NATIVE(method, function)
+#define CALLOUT_NATIVE(method, function)
 #define OWN_NATIVE(id, name, descriptor, function) id,
 #include "agent/waits/wait_natives.def"
-#undef PROBE_NATIVE
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
 };
 struct NativeText {
@@ -32,26 +32,26 @@ struct NativeText {
   const char* descriptor;
 };
 constexpr NativeText kOwnNatives[] = {
-#define PROBE_NATIVE(method, function)
+#define CALLOUT_NATIVE(method, function)
 #define OWN_NATIVE(id, name, descriptor, function) {name, descriptor},
 #include "agent/waits/wait_natives.def"
-#undef PROBE_NATIVE
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
 };
-constexpr bool is_native(classfile::ProbeMethod wanted) {
-#define PROBE_NATIVE(method, function) \
-  if (wanted == classfile::ProbeMethod::method) return true;
+constexpr bool is_native(classfile::CalloutMethod wanted) {
+#define CALLOUT_NATIVE(method, function) \
+  if (wanted == classfile::CalloutMethod::method) return true;
 #define OWN_NATIVE(id, name, descriptor, function)
 #include "agent/waits/wait_natives.def"
-#undef PROBE_NATIVE
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
   return false;
 }
-// parking() is Java code (add_parking). This is the helper class of redirected waits, and of kProbeParks alone.
-static_assert(classfile::has_methods_of(classfile::kProbeParks, [](classfile::ProbeMethod method) {
-  return method == classfile::ProbeMethod::kParking || is_native(method);
+// parking() is Java code (add_parking). This is the helper class of redirected waits, and of kCalloutParks alone.
+static_assert(classfile::has_methods_of(classfile::kCalloutParks, [](classfile::CalloutMethod method) {
+  return method == classfile::CalloutMethod::kParking || is_native(method);
 }));
-constexpr classfile::ProbeMethodText kParking = classfile::text_of(classfile::ProbeMethod::kParking);
+constexpr classfile::CalloutMethodText kParking = classfile::text_of(classfile::CalloutMethod::kParking);
 constexpr unsigned kPublicStatic = 0x0009;
 constexpr unsigned kPrivateStatic = 0x000a;
 
@@ -104,12 +104,12 @@ class Maker {
     return made_.pool().method(made_.this_class(), text.name, text.descriptor);
   }
   void add_natives() {
-#define PROBE_NATIVE(method, function)                                                     \
-  made_.add_native(kPublicStatic, classfile::text_of(classfile::ProbeMethod::method).name, \
-                   classfile::text_of(classfile::ProbeMethod::method).descriptor);
+#define CALLOUT_NATIVE(method, function)                                                     \
+  made_.add_native(kPublicStatic, classfile::text_of(classfile::CalloutMethod::method).name, \
+                   classfile::text_of(classfile::CalloutMethod::method).descriptor);
 #define OWN_NATIVE(id, name, descriptor, function) made_.add_native(kPrivateStatic, name, descriptor);
 #include "agent/waits/wait_natives.def"
-#undef PROBE_NATIVE
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
   }
   void add_bind() {

@@ -110,14 +110,14 @@ class Redirector {
   std::vector<std::uint32_t> index_at_;
 };
 
-// The probes of a method get the mode of its parks: only parkUntil() takes a deadline.
-bool probe_parks(const ClassFile& klass, const std::vector<bool>& parks_in, std::string_view helper,
-                 classfile::Bytes& out) {
+// The callouts of a method get the mode of its parks: only parkUntil() takes a deadline.
+bool callout_parks(const ClassFile& klass, const std::vector<bool>& parks_in, std::string_view helper,
+                   classfile::Bytes& out) {
   std::vector<classfile::MethodPlan> plans(parks_in.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (!parks_in[i]) continue;
     plans[i].number = klass.methods()[i].name == "parkUntil" ? kParkUntil : kParkNanos;
-    plans[i].probes = classfile::kProbeParks;
+    plans[i].callouts = classfile::kCalloutParks;
   }
   return classfile::rewrite_class(klass, helper, plans, out) == classfile::ClassOutcome::kRewritten;
 }
@@ -131,10 +131,10 @@ bool redirect_waits(const ClassFile& klass, std::string_view helper, bool sleeps
   const bool redirected = redirector.run(out);
   if (!parks || klass.name() != kLockSupportClass) return redirected;
   ClassFile changed;
-  classfile::Bytes probed;
+  classfile::Bytes rewritten;
   if (redirected && !changed.parse(out)) return false;
-  if (!probe_parks(redirected ? changed : klass, redirector.parks_in(), helper, probed)) return redirected;
-  out.swap(probed);
+  if (!callout_parks(redirected ? changed : klass, redirector.parks_in(), helper, rewritten)) return redirected;
+  out.swap(rewritten);
   return true;
 }
 

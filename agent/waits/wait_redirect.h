@@ -4,7 +4,7 @@
 // Waits of virtual threads may end by an exception, so the helper makes the call itself and reports it. The call
 // becomes an invokestatic of the same name whose first argument is the receiver; no instruction moves. The helper's
 // frame is on the stack while the thread waits; stack traces leave it out (wait_class.h). Waits of platform threads
-// (Unsafe.park) stay in place, between two calls of the helper (classfile::kProbeParks), because JDK 8 to 17 show
+// (Unsafe.park) stay in place, between two calls of the helper (classfile::kCalloutParks), because JDK 8 to 17 show
 // hidden frames to other threads.
 #pragma once
 

@@ -6,7 +6,7 @@
 
 #include "agent/boot_class.h"
 #include "agent/callback_guard.h"
-#include "agent/classfile/probe_methods.h"
+#include "agent/classfile/callout_methods.h"
 #include "agent/native_methods.h"
 #include "agent/waits/sleep_native.h"
 #include "agent/waits/wait_class.h"
@@ -211,19 +211,19 @@ const char* WaitTracer::define_class(JNIEnv* jni) {
     const classfile::Bytes bytes =
         make_wait_class(reinterpret_cast<std::uint64_t>(&g_area),
                         is_new ? "Ljdk/internal/vm/annotation/Hidden;" : "Ljava/lang/invoke/LambdaForm$Hidden;");
-#define PROBE_NATIVE(method, function) \
-  static_assert(takes_descriptor(function, classfile::text_of(classfile::ProbeMethod::method).descriptor));
+#define CALLOUT_NATIVE(method, function) \
+  static_assert(takes_descriptor(function, classfile::text_of(classfile::CalloutMethod::method).descriptor));
 #define OWN_NATIVE(id, name, descriptor, function) static_assert(takes_descriptor(function, descriptor));
 #include "agent/waits/wait_natives.def"
-#undef PROBE_NATIVE
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
     const JNINativeMethod methods[] = {
-#define PROBE_NATIVE(method, function)                                   \
-  native_method(classfile::text_of(classfile::ProbeMethod::method).name, \
-                classfile::text_of(classfile::ProbeMethod::method).descriptor, function),
+#define CALLOUT_NATIVE(method, function)                                   \
+  native_method(classfile::text_of(classfile::CalloutMethod::method).name, \
+                classfile::text_of(classfile::CalloutMethod::method).descriptor, function),
 #define OWN_NATIVE(id, name, descriptor, function) native_method(name, descriptor, function),
 #include "agent/waits/wait_natives.def"
-#undef PROBE_NATIVE
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
     };
     const char* error = nullptr;

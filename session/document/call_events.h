@@ -1,5 +1,5 @@
 // CallEvents: methodEntry, methodExit, methodCall and methodReturn with their values and
-// receivers, from the records of probes; and the events within a frame
+// receivers, from the records of callouts; and the events within a frame
 // (frame_events.cpp): line, throw, catch. It keeps a stack for every thread. One thread.
 #pragma once
 

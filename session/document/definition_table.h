@@ -54,7 +54,7 @@ class DefinitionTable {
     const auto found = stand_for_.find(method);
     return found == stand_for_.end() ? method : found->second;
   }
-  // A probe that an earlier trace left in a frame that still ran: methodIds grow from trace to trace.
+  // A callout that an earlier trace left in a frame that still ran: methodIds grow from trace to trace.
   bool is_of_earlier_trace(std::uint64_t method) const { return method < least_method_; }
   // Of a method: its class's id (0: not known), and the source file of that class.
   std::uint64_t class_of(std::uint64_t method) const {

@@ -158,7 +158,7 @@ Result<> EventBuilder::process(const TimedRecord& record) {
   JTRACE_RETURN_IF_ERROR(announce_until(header.time));
   JTRACE_RETURN_IF_ERROR(standstills_.end_before(header.time));
   if (objects_.sequences().has_due()) JTRACE_RETURN_IF_ERROR(objects_.write_due_ends(header.time));
-  if (record::is_in(record::kProbeKinds, header.kind)) {
+  if (record::is_in(record::kCalloutKinds, header.kind)) {
     if (definitions_.is_of_earlier_trace(header.number)) {
       calls_.add_orphan_exit();
       return {};

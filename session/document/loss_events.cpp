@@ -53,8 +53,8 @@ Result<> LossEvents::write_unknown_calls(std::uint64_t time) {
 
 Result<> LossEvents::write_cut(std::uint64_t time) { return write_gap({.from = time}); }
 
-// At the end of a thread all its calls have ended. If ends are missing, their probes wrote nothing (a probe on a full
-// stack throws StackOverflowError). The thread that ends the JVM ends inside its calls.
+// At the end of a thread all its calls have ended. If ends are missing, their callouts wrote nothing (a callout on a
+// full stack throws StackOverflowError). The thread that ends the JVM ends inside its calls.
 Result<> LossEvents::write_open_calls(const record::ThreadRecord& end) {
   const std::uint64_t open = calls_.stacks().of(end.thread).reported();
   if (open == 0) return {};

@@ -16,7 +16,7 @@ namespace jtrace::session {
 struct MethodCounts {
   struct Count {
     std::uint64_t method;  // methodId
-    std::uint64_t calls;   // since the probes were put in
+    std::uint64_t calls;   // since the callouts were put in
   };
   std::vector<Count> counts;
   std::string coverage;  // the value of jtrace.counted

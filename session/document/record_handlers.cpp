@@ -14,7 +14,7 @@ Result<> EventBuilder::write_runtime(const record::ThreadRecord& record) {
   return emitter_.emit(Element{.threadIdRef = trace::ThreadId(record.thread), .time = wall(record.header.time)});
 }
 
-Result<> EventBuilder::on_Padding(const TimedRecord&, const record::ProbeRecord&) { return {}; }
+Result<> EventBuilder::on_Padding(const TimedRecord&, const record::CalloutRecord&) { return {}; }
 Result<> EventBuilder::on_ThreadEnd(const TimedRecord&, const record::ThreadRecord& record) {
   return write_thread_end(record);
 }
@@ -66,16 +66,16 @@ Result<> EventBuilder::on_ThreadSwitch(const TimedRecord&, const record::ThreadR
   return losses_.write_of_switch(record);
 }
 Result<> EventBuilder::on_Gap(const TimedRecord&, const record::GapRecord& record) { return losses_.write(record); }
-Result<> EventBuilder::on_MethodEntry(const TimedRecord& any, const record::ProbeRecord& record) {
+Result<> EventBuilder::on_MethodEntry(const TimedRecord& any, const record::CalloutRecord& record) {
   return calls_.write_entry(any, record.header.time, 0);
 }
-Result<> EventBuilder::on_MethodExit(const TimedRecord& any, const record::ProbeRecord&) {
+Result<> EventBuilder::on_MethodExit(const TimedRecord& any, const record::CalloutRecord&) {
   return calls_.write_end(any);
 }
-Result<> EventBuilder::on_MethodUnwind(const TimedRecord& any, const record::ProbeRecord&) {
+Result<> EventBuilder::on_MethodUnwind(const TimedRecord& any, const record::CalloutRecord&) {
   return calls_.write_end(any);
 }
-Result<> EventBuilder::on_Line(const TimedRecord& any, const record::ProbeRecord&) { return calls_.write_line(any); }
+Result<> EventBuilder::on_Line(const TimedRecord& any, const record::CalloutRecord&) { return calls_.write_line(any); }
 Result<> EventBuilder::on_Throw(const TimedRecord& any, const record::ExceptionRecord&) {
   return calls_.write_exception(any);
 }
@@ -101,17 +101,19 @@ Result<> EventBuilder::on_Receiver(const TimedRecord& any, const record::Receive
 Result<> EventBuilder::on_LateEntryOf(const TimedRecord& any, const record::LateEntryOfRecord& record) {
   return calls_.write_entry(any, record.start, record.object);
 }
-Result<> EventBuilder::on_Call(const TimedRecord& any, const record::ProbeRecord&) { return calls_.write_call(any); }
-Result<> EventBuilder::on_Return(const TimedRecord& any, const record::ProbeRecord&) { return calls_.write_end(any); }
-Result<> EventBuilder::on_FrameBegin(const TimedRecord& any, const record::ProbeRecord&) {
+Result<> EventBuilder::on_Call(const TimedRecord& any, const record::CalloutRecord&) { return calls_.write_call(any); }
+Result<> EventBuilder::on_Return(const TimedRecord& any, const record::CalloutRecord&) { return calls_.write_end(any); }
+Result<> EventBuilder::on_FrameBegin(const TimedRecord& any, const record::CalloutRecord&) {
   calls_.begin_frame(any);
   return {};
 }
-Result<> EventBuilder::on_FrameEnd(const TimedRecord& any, const record::ProbeRecord&) { return calls_.write_end(any); }
-Result<> EventBuilder::on_Handler(const TimedRecord& any, const record::ProbeRecord&) {
+Result<> EventBuilder::on_FrameEnd(const TimedRecord& any, const record::CalloutRecord&) {
+  return calls_.write_end(any);
+}
+Result<> EventBuilder::on_Handler(const TimedRecord& any, const record::CalloutRecord&) {
   return calls_.take_handler(any);
 }
-Result<> EventBuilder::on_Constructor(const TimedRecord& any, const record::ProbeRecord&) {
+Result<> EventBuilder::on_Constructor(const TimedRecord& any, const record::CalloutRecord&) {
   return calls_.take_constructor(any);
 }
 

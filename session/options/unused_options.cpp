@@ -17,8 +17,8 @@ struct Need {
 };
 constexpr std::string_view kOfMethods = "methods, calls, counts, lines, exceptions or allocations";
 constexpr Need kNeeds[] = {
-    {"filter", record::kProbeEvents, kOfMethods},
-    {"filters", record::kProbeEvents, kOfMethods},
+    {"filter", record::kCalloutEvents, kOfMethods},
+    {"filters", record::kCalloutEvents, kOfMethods},
     {record::kMinContentionOption, record::kMonContendedEnterEvent, "monitors"},
     {record::kMonitorOwnerOption, record::kMonContendedEnterEvent, "monitors"},
     {record::kSampleIntervalOption, record::kObjAllocEvent, "objects (allocations has every object)"},

@@ -18,8 +18,8 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * Makes a native library rewrite classes and the JVM verify them. "image PROBES SECONDS" takes the classes of the JDK
- * itself, in an order that spreads over the packages, until the time is over (at least one batch); "jars PROBES SECONDS
+ * Makes a native library rewrite classes and the JVM verify them. "image CALLOUTS SECONDS" takes the classes of the JDK
+ * itself, in an order that spreads over the packages, until the time is over (at least one batch); "jars CALLOUTS SECONDS
  * FILE:FILE..." takes those of jars. The answer has the number of classes rewritten, the number that the JVM refused,
  * and the library's own counts.
  */
@@ -27,7 +27,7 @@ public final class RewriteAll {
     private static final int BATCH = 250;
 
     /** Returns the number of classes that the JVM refused; their names go to stderr. */
-    private static native int rewrite(Class<?>[] classes, int probes);
+    private static native int rewrite(Class<?>[] classes, int callouts);
 
     private static native String figures();
 
@@ -70,7 +70,7 @@ public final class RewriteAll {
         return names;
     }
 
-    private static String run(List<String> names, ClassLoader loader, int probes, long seconds) {
+    private static String run(List<String> names, ClassLoader loader, int callouts, long seconds) {
         Collections.sort(names);
         Collections.shuffle(names, new java.util.Random(42));
         long end = System.nanoTime() + seconds * 1_000_000_000L;
@@ -86,7 +86,7 @@ public final class RewriteAll {
             }
             boolean over = System.nanoTime() > end && done + batch.size() >= BATCH;
             if (batch.size() == BATCH || over || i == names.size() - 1) {
-                failed += rewrite(batch.toArray(new Class<?>[0]), probes);
+                failed += rewrite(batch.toArray(new Class<?>[0]), callouts);
                 done += batch.size();
                 batch.clear();
             }

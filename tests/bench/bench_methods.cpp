@@ -6,7 +6,7 @@
 // clang-format off
 //   counted          methodCount
 //   slower than      --slower-than, with no call that is slower
-//   ring             events that find no room are dropped, so that the cost is that of the probes
+//   ring             events that find no room are dropped, so that the cost is that of the callouts
 //   drained          every event is kept
 //   after            jtrace has detached
 //   processor time   --cpu-time

@@ -1,9 +1,9 @@
-// The time to insert the probes into a JVM with many classes: JDK 17 and 25, each with 6,000 classes loaded and linked,
-// new JVMs in turns. Measured from the start of `jtrace attach` (entry, exit, throw, catch in every class of the JDK)
-// until the trace reports that all are rewritten, and until the detach has restored all; and the longest time for which
-// a busy thread stood still in either. Peer and floor: an agent that retransforms the same classes in batches of the
-// same size and changes nothing. The rewriter alone: processor time per class of the JDK's image, with entry, exit and
-// handlers.
+// The time to insert the callouts into a JVM with many classes: JDK 17 and 25, each with 6,000 classes loaded and
+// linked, new JVMs in turns. Measured from the start of `jtrace attach` (entry, exit, throw, catch in every class of
+// the JDK) until the trace reports that all are rewritten, and until the detach has restored all; and the longest time
+// for which a busy thread stood still in either. Peer and floor: an agent that retransforms the same classes in batches
+// of the same size and changes nothing. The rewriter alone: processor time per class of the JDK's image, with entry,
+// exit and handlers.
 //
 //   bench_rewrite [CLASSES]
 #include <signal.h>
@@ -96,8 +96,8 @@ void bench_rewriter(const Jdk& jdk) {
   options.flags = {"--add-modules=ALL-SYSTEM", "--enable-native-access=ALL-UNNAMED"};
   options.arguments = {libraries_folder() + "/librewriter_test.so"};
   auto jvm = JvmProcess::start(jdk, "RewriteAll", options);
-  const std::uint32_t probes = classfile::kProbeEntry | classfile::kProbeExit | classfile::kProbeCatch;
-  const auto answer = jvm ? (*jvm)->ask("image " + std::to_string(probes) + " 15") : fail(jvm.error());
+  const std::uint32_t callouts = classfile::kCalloutEntry | classfile::kCalloutExit | classfile::kCalloutCatch;
+  const auto answer = jvm ? (*jvm)->ask("image " + std::to_string(callouts) + " 15") : fail(jvm.error());
   if (!answer) return (void)std::printf("  not measured: %s\n", answer.error().message().c_str());
   std::printf("  %-42s %6.2f us a class of %ld (goal 15)\n", "rewriter, entry, exit and handlers",
               static_cast<double>(value_in(*answer, "nsPerClass")) / 1000, value_in(*answer, "classes"));

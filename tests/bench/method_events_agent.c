@@ -1,4 +1,4 @@
-/* A peer of the bytecode probes: JVM TI's own MethodEntry and MethodExit events, with callbacks that do nothing. */
+/* A peer of the bytecode callouts: JVM TI's own MethodEntry and MethodExit events, with callbacks that do nothing. */
 #include <jvmti.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* A peer and floor of the attach with probes: retransforms every linked class, in batches of the size that its option
+/* A peer and floor of the attach with callouts: retransforms every linked class, in batches of the size that its option
  * gives, with a hook that returns every class unchanged. */
 #include <jvmti.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// libFuzzer program: any bytes as a class file, through the parser and the rewriter with each set of probes. The result
-// must be a class file again, with the same number of methods.
+// libFuzzer program: any bytes as a class file, through the parser and the rewriter with each set of callouts. The
+// result must be a class file again, with the same number of methods.
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -20,8 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace jtrace::agent::classfile;
   ClassFile klass;
   if (!klass.parse({data, size})) return 0;
-  for (const std::uint32_t probes : {32767u, 24576u, 8191u, 2047u, 511u, 3u, 128u, 29u}) {
-    std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = probes * 1000, .probes = probes});
+  for (const std::uint32_t callouts : {32767u, 24576u, 8191u, 2047u, 511u, 3u, 128u, 29u}) {
+    std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = callouts * 1000, .callouts = callouts});
     Bytes out;
     if (rewrite_class(klass, "java/lang/Helper", plans, out, {number_of, nullptr}) != ClassOutcome::kRewritten)
       continue;

@@ -1,5 +1,5 @@
-// methodCall and methodReturn by probes around the calls of traced methods: their numbers against the program's own, on
-// every JDK.
+// methodCall and methodReturn by callouts around the calls of traced methods: their numbers against the program's own,
+// on every JDK.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -99,7 +99,7 @@ TEST_P(Derived, SampledAllocationsAreWhatTheProgramAllocated) {
   EXPECT_NEAR(bytes / of_class(told, "byte[]", "bytes"), 1, 0.001);
 }
 
-TEST_P(Derived, AllocationsOfProbesStayExact) {
+TEST_P(Derived, AllocationsOfCalloutsStayExact) {
   auto jvm = JvmProcess::start(GetParam(), "Allocations", attachable(GetParam()));
   ASSERT_TRUE(jvm) << jvm.error().message();
   auto trace =

@@ -135,7 +135,7 @@ std::vector<target::Mapping> mappings_of(pid_t pid) {
   return text ? target::parse_memory_map(*text) : std::vector<target::Mapping>();
 }
 
-// The ring memory of the current trace, without the page of it that is the probes' clock; 0: there is none.
+// The ring memory of the current trace, without the page of it that is the callouts' clock; 0: there is none.
 target::Address pool_of(pid_t pid) {
   for (const target::Mapping& each : mappings_of(pid))
     if (each.path.ends_with(".pool") && each.size() > 65536) return each.start;
@@ -166,7 +166,7 @@ TEST_P(EachJdk, ThreadsThatEndBetweenTracesAreNotWrittenTo) {
   EXPECT_EQ(changed, "0");
 }
 
-// The addresses of a pool stay reserved: a thread that was suspended within a probe finds memory there.
+// The addresses of a pool stay reserved: a thread that was suspended within a callout finds memory there.
 TEST_P(EachJdk, KeepsThePlacesOfPools) {
   auto jvm = must(JvmProcess::start(GetParam(), "Redefined", attachable(GetParam())));
   std::vector<target::Address> places;
@@ -181,7 +181,7 @@ TEST_P(EachJdk, KeepsThePlacesOfPools) {
   for (const target::Address place : places) EXPECT_TRUE(is_writable_memory(jvm->pid(), place)) << std::hex << place;
 }
 
-// A class that the JVM could not redefine many times gets no probes, and is named.
+// A class that the JVM could not redefine many times gets no callouts, and is named.
 TEST_P(EachJdk, LeavesAClassAloneWhoseConstantPoolHasNoRoom) {
   auto jvm = must(JvmProcess::start(GetParam(), "Redefined", attachable(GetParam())));
   auto run =

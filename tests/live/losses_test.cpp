@@ -230,8 +230,8 @@ TEST_P(EachJdk, AreNotWhatTheEndOfTheJvmLeavesOpen) {
   }
 }
 
-// A probe cannot write on a full stack: ends of calls are missing, and the end of the thread reports it.
-TEST_P(EachJdk, AreReportedIfAProbeFindsNoStack) {
+// A callout cannot write on a full stack: ends of calls are missing, and the end of the thread reports it.
+TEST_P(EachJdk, AreReportedIfACalloutFindsNoStack) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   for (const char* events : {"threads,methods", "threads,methods,calls,exceptions,lines"}) {
     SCOPED_TRACE(events);

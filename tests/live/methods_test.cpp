@@ -51,7 +51,7 @@ TEST_P(EachJdk, CountsAreWhatTheProgramDid) {
   EXPECT_EQ(jvm.err(), "");
   record_support(GetParam(), "G1", "live", "methods, exceptions and lines");
 
-  // No probe is left in the code: a trace that would see one sees nothing.
+  // No callout is left in the code: a trace that would see one sees nothing.
   auto second = must(
       TraceRun::start(jvm.pid(), {"--events", "methods", "--filter", "NoSuchClass include", "--filter", "* exclude"}));
   ASSERT_TRUE(rewritten(*second));
@@ -104,7 +104,7 @@ TEST_P(EachJdk, TheWholeJdkIsTracedAndGoesOnAsBefore) {
   EXPECT_TRUE(succeeded(jvm.process().ask("fib 5")));
 }
 
-// On a full stack every call fails, those of probes too; the handler of a synchronized block covers itself.
+// On a full stack every call fails, those of callouts too; the handler of a synchronized block covers itself.
 TEST_P(EachJdk, FullStacksRunEmpty) {
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
   for (const char* events : {"methods,exceptions,lines", "calls,lines"}) {

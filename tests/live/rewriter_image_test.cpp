@@ -1,4 +1,4 @@
-// The rewriter over the classes of the JDKs themselves and of real programs: every probe in every method, verified by
+// The rewriter over the classes of the JDKs themselves and of real programs: every callout in every method, verified by
 // the JVM. A test takes a part of the classes, spread over the image, in a limited time (JTRACE_IMAGE_SECONDS, 4); by
 // hand, with a large value, all of them.
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ struct Change {
   std::string number;
   std::string counted;
 };
-const Change kAllProbes{"32767", "rewritten"};
+const Change kAllCallouts{"32767", "rewritten"};
 const Change kCalls{"24576", "rewritten"};                   // with frames, which nothing else reports here
 const Change kFrames{std::to_string(1 << 30), "completed"};  // no StackMapTables, so that they have to be computed
 
@@ -62,7 +62,7 @@ void expect_sound(const Jdk& jdk, const Change& change, const std::string& comma
 }
 
 TEST_P(EachJdk, VerifiesRewrittenClassesOfItsOwnImage) {
-  expect_sound(GetParam(), kAllProbes, "image");
+  expect_sound(GetParam(), kAllCallouts, "image");
   if (!HasFailure()) record_support(GetParam(), "G1", "live", "rewritten classes of the image verify");
 }
 

@@ -1,18 +1,18 @@
-// The native half of tests/apps/RewriteAll.java: a JVM TI environment whose ClassFileLoadHook puts probes into the
+// The native half of tests/apps/RewriteAll.java: a JVM TI environment whose ClassFileLoadHook puts callouts into the
 // classes that are retransformed, or removes their StackMapTables and has them computed. The JVM verifies the result;
-// the probes call the empty methods of a helper class.
+// the callouts call the empty methods of a helper class.
 #include <jni.h>
 #include <jvmti.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "agent/classfile/callout_methods.h"
 #include "agent/classfile/class_assembly.h"
 #include "agent/classfile/class_builder.h"
 #include "agent/classfile/class_frames.h"
 #include "agent/classfile/class_rewriter.h"
 #include "agent/classfile/method_code.h"
-#include "agent/classfile/probe_methods.h"
 #include "agent/jvmpi/loader_hierarchy.h"
 
 namespace {
@@ -20,14 +20,14 @@ namespace {
 using namespace jtrace::agent::classfile;
 
 constexpr char kHelper[] = "java/lang/JTraceRewriterTest";
-constexpr std::uint32_t kFramesInstead = 1u << 30;  // in place of probes: tables are dropped and computed
+constexpr std::uint32_t kFramesInstead = 1u << 30;  // in place of callouts: tables are dropped and computed
 jvmtiEnv* g_jvmti = nullptr;
 jtrace::agent::jvmpi::LoaderMethods g_loader_methods;
 long g_completed = 0;
 long g_left = 0;
 long g_guesses = 0;
 bool g_on = false;
-std::uint32_t g_probes = 0;
+std::uint32_t g_callouts = 0;
 // Spreads the numbers over all instructions that push one.
 std::uint32_t g_number = 0;
 long g_outcomes[8];
@@ -50,7 +50,7 @@ Bytes helper_class() {
   CodeBuilder code(made.pool());
   code.op(kReturn);
   // None of the methods takes more than four words.
-  for (const ProbeMethodText& each : kProbeMethods) made.add_method(0x0009, each.name, each.descriptor, 1, 4, code);
+  for (const CalloutMethodText& each : kCalloutMethods) made.add_method(0x0009, each.name, each.descriptor, 1, 4, code);
   return made.finish();
 }
 
@@ -120,14 +120,14 @@ void JNICALL load_hook(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject l
     fprintf(stderr, "not read: %s\n", name == nullptr ? "?" : name);
     return;
   }
-  if (g_probes == kFramesInstead) {
+  if (g_callouts == kFramesInstead) {
     Bytes out;
     ++g_classes;
     if (compute_frames(jni, loader, klass, out)) give(jvmti, out, new_size, new_data);
     return;
   }
   std::vector<MethodPlan> plans(klass.methods().size());
-  for (MethodPlan& plan : plans) plan = {.number = g_number += 3, .probes = g_probes};
+  for (MethodPlan& plan : plans) plan = {.number = g_number += 3, .callouts = g_callouts};
   if (g_number > 70'000) g_number = 0;
   Bytes out;
   const ClassOutcome outcome = rewrite_class(klass, kHelper, plans, out, {number_of, nullptr});
@@ -173,8 +173,8 @@ extern "C" JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void*) {
   return JNI_VERSION_1_6;
 }
 
-extern "C" JNIEXPORT jint JNICALL Java_RewriteAll_rewrite(JNIEnv* jni, jclass, jobjectArray classes, jint probes) {
-  g_probes = static_cast<std::uint32_t>(probes);
+extern "C" JNIEXPORT jint JNICALL Java_RewriteAll_rewrite(JNIEnv* jni, jclass, jobjectArray classes, jint callouts) {
+  g_callouts = static_cast<std::uint32_t>(callouts);
   const jint count = jni->GetArrayLength(classes);
   jni->PushLocalFrame(count + 16);
   std::vector<jclass> batch;
@@ -189,8 +189,8 @@ extern "C" JNIEXPORT jint JNICALL Java_RewriteAll_rewrite(JNIEnv* jni, jclass, j
   if (!batch.empty() &&
       g_jvmti->RetransformClasses(static_cast<jint>(batch.size()), batch.data()) != JVMTI_ERROR_NONE) {
     for (jclass klass : batch) {
-      // Whether the probes are the cause: a class that does not link (because its superclass is missing) fails without
-      // them too.
+      // Whether the callouts are the cause: a class that does not link (because its superclass is missing) fails
+      // without them too.
       const jvmtiError error = g_jvmti->RetransformClasses(1, &klass);
       if (error == JVMTI_ERROR_NONE) continue;
       g_on = false;
@@ -200,7 +200,7 @@ extern "C" JNIEXPORT jint JNICALL Java_RewriteAll_rewrite(JNIEnv* jni, jclass, j
       ++failed;
       char* signature = nullptr;
       g_jvmti->GetClassSignature(klass, &signature, nullptr);
-      fprintf(stderr, "refused: %s (error %d, without probes %d)\n", signature, error, plain);
+      fprintf(stderr, "refused: %s (error %d, without callouts %d)\n", signature, error, plain);
       g_jvmti->Deallocate(reinterpret_cast<unsigned char*>(signature));
     }
   }

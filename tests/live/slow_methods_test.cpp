@@ -95,7 +95,7 @@ TEST_P(SlowMethods, OnlyCallsThatTakeLongAreTraced) {
   EXPECT_EQ(later["Calls.nap"], 2);
 }
 
-// Constructors that an exception leaves before super() returns, called by an untraced method: no probe sees it.
+// Constructors that an exception leaves before super() returns, called by an untraced method: no callout sees it.
 TEST_P(SlowMethods, ConstructorsThatAreRefusedDoNotStayOpen) {
   const auto without_caller = [](std::vector<std::string> words) {
     return with(with(std::move(words), {"--filter", "Calls$Refuser exclude"}), kOnlyCalls);

@@ -83,7 +83,7 @@ TEST_P(EachJdk, MakesTheDocumentLater) {
   record_support(GetParam(), "G1", "live", "spill");
 }
 
-// Thousands of methods have probes and only one is called: each file of a rotation has its own events and the
+// Thousands of methods have callouts and only one is called: each file of a rotation has its own events and the
 // definitions that they need.
 TEST_P(EachJdk, AFurtherFileRepeatsWhatItsEventsReferTo) {
   constexpr std::uint64_t kMaxSize = 256u << 10;

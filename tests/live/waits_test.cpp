@@ -161,7 +161,7 @@ TEST_P(EachJdk, AVirtualOwnerOfALockHasItsName) {
 }
 
 // Both rewrite the same classes; a JVM can be traced again after a trace.
-TEST_P(EachJdk, WaitsAndProbesShareAClass) {
+TEST_P(EachJdk, WaitsAndCalloutsShareAClass) {
   auto jvm = must(JvmProcess::start(GetParam(), "Waits", attachable(GetParam())));
   for (int round = 0; round < 2; ++round) {
     auto run = must(TraceRun::start(

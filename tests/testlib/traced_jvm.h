@@ -43,7 +43,7 @@ class TracedJvm {
 
   // `jtrace ctl PID WORD...`, which must end with status 0; its stdout.
   std::string ctl(Words words, JTRACE_CALLED_FROM);
-  // Waits until the trace has reported `times` times that the classes are rewritten: its probes are in the code.
+  // Waits until the trace has reported `times` times that the classes are rewritten: its callouts are in the code.
   void wait_rewritten(std::size_t times = 1, JTRACE_CALLED_FROM);
   // Ends the trace by SIGINT, as Ctrl-C does; expects this status.
   void stop(int want = 0, JTRACE_CALLED_FROM);

@@ -62,18 +62,18 @@ static_assert(std::popcount(kAllEvents) == 0
 #undef EVENT_BIT
               ,
               "two rows of events.def have the same bit");
-enum class EventProbes { kNone, kTimed, kCounts };
-// All events that probes in the bytecode make in this way.
-constexpr std::uint64_t events_of(EventProbes probes) {
+enum class EventCallouts { kNone, kTimed, kCounts };
+// All events that callouts in the bytecode make in this way.
+constexpr std::uint64_t events_of(EventCallouts callouts) {
   std::uint64_t bits = 0;
 #define EVENT_BIT(number, Name, when, makes, ...) \
-  if (EventProbes::k##makes == probes) bits |= k##Name##Event;
+  if (EventCallouts::k##makes == callouts) bits |= k##Name##Event;
 #include "trace/record/events.def"
 #undef EVENT_BIT
   return bits;
 }
-inline constexpr std::uint64_t kTimedProbeEvents = events_of(EventProbes::kTimed);
-inline constexpr std::uint64_t kProbeEvents = kTimedProbeEvents | events_of(EventProbes::kCounts);
+inline constexpr std::uint64_t kTimedCalloutEvents = events_of(EventCallouts::kTimed);
+inline constexpr std::uint64_t kCalloutEvents = kTimedCalloutEvents | events_of(EventCallouts::kCounts);
 // start_options.def
 enum ConfigFlag : std::uint32_t {
 #define START_FLAG(bit, Name, ...) k##Name = std::uint32_t{1} << bit,

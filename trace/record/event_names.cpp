@@ -15,12 +15,12 @@ enum class When { kDefault, kAll, kNamed, kOption };
 struct Row {
   std::uint64_t bit;
   When when;
-  EventProbes probes;
+  EventCallouts callouts;
   std::string_view groups, words;
 };
 constexpr Row kRows[] = {
-#define EVENT_BIT(number, Name, when, probes, groups, words) \
-  {k##Name##Event, When::k##when, EventProbes::k##probes, groups, words},
+#define EVENT_BIT(number, Name, when, callouts, groups, words) \
+  {k##Name##Event, When::k##when, EventCallouts::k##callouts, groups, words},
 #include "trace/record/events.def"
 #undef EVENT_BIT
 };
@@ -154,7 +154,7 @@ std::string words_of_events(std::uint64_t bits) {
 std::string event_groups_help() {
   std::string cheap, rewriting, others;
   for (const Word& group : groups()) {
-    const bool rewrites = (group.bits & kProbeEvents) != 0;
+    const bool rewrites = (group.bits & kCalloutEvents) != 0;
     const bool in_all = (group.bits & ~bits_with(is_in_all)) == 0;
     if (group.name != "all") (rewrites ? rewriting : in_all ? cheap : others).append(" ").append(group.name);
   }

@@ -131,7 +131,7 @@ struct ObjectRecord {  // kObjFree, kClassUnload
 };
 
 // Only the header: of a method, a line, a call, a frame.
-struct ProbeRecord {
+struct CalloutRecord {
   RecordHeader header;
 };
 
@@ -160,7 +160,7 @@ struct SuppressedRecord {  // kSuppressed
 
 struct CountRecord {  // kMethodCount
   RecordHeader header;
-  std::uint64_t count;  // calls since the probes were inserted
+  std::uint64_t count;  // calls since the callouts were inserted
   std::uint64_t unused;
 };
 

@@ -33,15 +33,16 @@
 // drainer frees a chunk (state kFinished -> kFree, as the last step, after owner = 0 and committed = 0); only a
 // producer takes one (kFree -> kOwned).
 //
-// Probes in Java code write faster: into a chunk of state kDirect, which only its producer writes and which the drainer
-// never takes back. No token is swapped: the record's 16 bytes are stored, then `committed` (release). Its time is the
-// coarse clock of PoolHeader (or CLOCK_MONOTONIC), which the drainer reads before it scans. A record with an earlier
-// time was written by a thread that was preempted between reading the clock and committing. Such a record is late; it
-// gets the time that was reached.
+// Callouts in Java code write faster: into a chunk of state kDirect, which only its producer writes and which the
+// drainer never takes back. No token is swapped: the record's 16 bytes are stored, then `committed` (release). Its time
+// is the coarse clock of PoolHeader (or CLOCK_MONOTONIC), which the drainer reads before it scans. A record with an
+// earlier time was written by a thread that was preempted between reading the clock and committing. Such a record is
+// late; it gets the time that was reached.
 //
-// A producer that finds no free chunk loses its events. Probes lose whole stretches: they take a chunk again only when
-// more than `resume_above` are free, and not as soon as one is free. The last kGapRoom bytes of a chunk are reserved
-// for the record that begins a loss (kGap); after the stretch another one has its times and the number of lost events.
+// A producer that finds no free chunk loses its events. Callouts lose whole stretches: they take a chunk again only
+// when more than `resume_above` are free, and not as soon as one is free. The last kGapRoom bytes of a chunk are
+// reserved for the record that begins a loss (kGap); after the stretch another one has its times and the number of lost
+// events.
 //
 // Byte order and alignment are the machine's: the pool never leaves it. `jtrace recover` reads the same layout from the
 // file.
@@ -58,7 +59,7 @@ inline constexpr std::uint32_t kLayoutVersion = 4;
 inline constexpr std::uint32_t kPoolHeaderSize = 4096;
 inline constexpr std::uint32_t kSlotSize = 16;           // records are whole slots
 inline constexpr std::uint32_t kChunkSize = 16384;       // bytes; chunks of a 64 MiB pool: about 4080
-inline constexpr std::uint32_t kGapRoom = 32;            // at the end of a chunk of probes
+inline constexpr std::uint32_t kGapRoom = 32;            // at the end of a chunk of callouts
 inline constexpr std::uint32_t kDefinitionProducer = 0;  // `producer` of the stream of definitions
 inline constexpr std::uint64_t kMinimumPoolSize = 1u << 20;
 // Events never take the last eighth of the free chunks: it is reserved for definitions, without which events cannot be
@@ -69,7 +70,7 @@ enum class ChunkState : std::uint32_t {
   kFree = 0,
   kOwned = 1,     // a producer writes into it
   kFinished = 2,  // full, or its thread has ended: it is drained, then freed by the drainer
-  kDirect = 3,    // like kOwned, written by probes
+  kDirect = 3,    // like kOwned, written by callouts
 };
 
 struct alignas(64) ChunkHeader {
@@ -82,7 +83,7 @@ struct alignas(64) ChunkHeader {
   std::uint32_t sequence;                // 0, 1, 2... within the producer
   std::atomic<std::uint64_t> committed;  // bytes of whole records (events) or of the stream (definitions) in the chunk
   std::uint64_t first_record;            // producer 0, written by the drainer: offset of the first whole record, plus 1
-  // kDirect, only for the probes: threadIds of the carrier that owns the chunk and of the thread that runs on it; the
+  // kDirect, only for the callouts: threadIds of the carrier that owns the chunk and of the thread that runs on it; the
   // address of the data in the JVM.
   std::uint64_t carrier;
   std::uint64_t current;
@@ -118,7 +119,7 @@ struct PoolHeader {
   std::atomic<std::uint32_t> drained_pass;  // counts the drainer's passes; a blocked writer waits on it (futex)
   std::atomic<std::uint32_t> agent_work;    // AgentWork of the agent's own thread; read if the JVM has died
   std::atomic<std::uint32_t> resume_above;  // set by the drainer at each pass; 0: only the reserve is kept free
-  // CLOCK_MONOTONIC in ns, advanced by both sides and never set back; probes use it as the time.
+  // CLOCK_MONOTONIC in ns, advanced by both sides and never set back; callouts use it as the time.
   std::atomic<std::uint64_t> coarse_clock;
 
   // Written by jtrace before the agent sees the pool, for `jtrace recover`: key=value lines, terminated by NUL.
@@ -142,8 +143,8 @@ enum class AgentState : std::uint32_t {
 
 enum class AgentWork : std::uint32_t {
   kNone = 0,       // only the program's threads write
-  kRewriting = 1,  // inserts probes into classes
-  kRestoring = 2,  // removes probes
+  kRewriting = 1,  // inserts callouts into classes
+  kRestoring = 2,  // removes callouts
   kLeaving = 3,    // events are off, the environment is being disposed of
 };
 

@@ -60,7 +60,7 @@ constexpr RecordEnds ended_by(RecordKind kind) {
 
 // The least number of slots of a record of this kind; 0: there is no such row.
 constexpr std::uint8_t least_slots(RecordKind kind) { return is_record_kind(kind) ? traits_of(kind).slots : 0; }
-// The number of bytes of the record that a probe writes.
+// The number of bytes of the record that a callout writes.
 constexpr std::uint32_t size_of(RecordKind kind, bool cpu_time) {
   return std::uint32_t{cpu_time ? traits_of(kind).cpu_slots : traits_of(kind).slots} * kSlotSize;
 }
@@ -86,8 +86,8 @@ inline constexpr RecordKinds kFrameKinds =
 // Kinds that count as an event if they are lost.
 inline constexpr RecordKinds kCountedKinds =
     kinds_with([](const RecordTraits& each) { return each.loss == RecordLoss::kCounted; });
-// Kinds written by probes: of the thread that runs on the producer, with a method as their number.
-inline constexpr RecordKinds kProbeKinds =
+// Kinds written by callouts: of the thread that runs on the producer, with a method as their number.
+inline constexpr RecordKinds kCalloutKinds =
     kinds_with([](const RecordTraits& each) { return each.writer != RecordWriter::kAgent; });
 // Kinds that say that an object or a class is gone. They are read long after it was freed.
 inline constexpr RecordKinds kFreeKinds = kinds_with(

@@ -31,7 +31,7 @@ void visit_fields(const GcFinishRecord&, Visit&&) {}
 template <class Visit>
 void visit_fields(const GcCauseRecord&, Visit&&) {}
 template <class Visit>
-void visit_fields(const ProbeRecord&, Visit&&) {}
+void visit_fields(const CalloutRecord&, Visit&&) {}
 template <class Visit>
 void visit_fields(const CountRecord&, Visit&&) {}
 template <class Visit>

@@ -109,9 +109,9 @@ class Records final : public record::RecordSink {
   std::vector<record::ThreadRecord> switches;
 };
 
-// Writes as a probe does: `count` entries into the thread's chunk, taking another when it is full.
-void probe(Producer& producer, const PoolWriter& writer, std::uint64_t count, std::uint64_t carrier = 1,
-           std::uint64_t thread = 1) {
+// Writes as a callout does: `count` entries into the thread's chunk, taking another when it is full.
+void callout(Producer& producer, const PoolWriter& writer, std::uint64_t count, std::uint64_t carrier = 1,
+             std::uint64_t thread = 1) {
   record::ChunkHeader* chunk = nullptr;
   for (std::uint64_t i = 0; i < count; ++i) {
     constexpr std::uint64_t kLimit = record::kChunkSize - record::kGapRoom;
@@ -246,8 +246,8 @@ TEST_F(PoolFixture, ChunksOfIdleThreadsAreTakenBack) {
   EXPECT_EQ(reader->counts().malformed, 0u);
 }
 
-// Records that probes cannot write are counted as events: a receiver is a part of its call, not an event.
-TEST_F(PoolFixture, RecordsOfProbesThatFindNoRoomAreCountedAsEvents) {
+// Records that callouts cannot write are counted as events: a receiver is a part of its call, not an event.
+TEST_F(PoolFixture, RecordsOfCalloutsThatFindNoRoomAreCountedAsEvents) {
   while (writer_.take_chunk(1000, 0, 0) >= 0) {
   }
   Producer* producer = Producer::current();
@@ -270,14 +270,14 @@ TEST_F(PoolFixture, RecordsOfProbesThatFindNoRoomAreCountedAsEvents) {
 
 // A thread that finds no room reports at once that its losses begin; it continues when there is much room, and then
 // reports how many events it lost.
-TEST_F(PoolFixture, ProbesLoseWholeStretches) {
+TEST_F(PoolFixture, CalloutsLoseWholeStretches) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
-  writer_.one_slot_probes = true;
+  writer_.one_slot_callouts = true;
   constexpr std::uint64_t kMany = 200'000;
   Producer producer;
   const std::uint64_t begin = monotonic_ns();
-  probe(producer, writer_, kMany);
+  callout(producer, writer_, kMany);
   Records first;
   ASSERT_TRUE(reader->drain(first, record::PoolReader::Mode::kLive, kMany));
   ASSERT_EQ(first.gaps.size(), 1u);
@@ -291,13 +291,13 @@ TEST_F(PoolFixture, ProbesLoseWholeStretches) {
   writer_.pool.header().resume_above = chunks / 2;
   writer_.pool.header().free_chunks = chunks / 2;
   const std::uint64_t lost = writer_.pool.header().dropped_events;
-  probe(producer, writer_, 10'000);
+  callout(producer, writer_, 10'000);
   EXPECT_GT(writer_.pool.header().dropped_events, lost + 8'000);
   writer_.pool.header().free_chunks = chunks / record::kDefinitionReserveShare;  // as before
   reader->release(false);
   EXPECT_GT(writer_.pool.header().resume_above, chunks / record::kDefinitionReserveShare);
   EXPECT_LT(writer_.pool.header().resume_above, writer_.pool.header().free_chunks);
-  probe(producer, writer_, 10'000);
+  callout(producer, writer_, 10'000);
   Records second;
   ASSERT_TRUE(reader->drain(second, record::PoolReader::Mode::kFinal, kMany));
   ASSERT_EQ(second.gaps.size(), 1u);
@@ -317,22 +317,22 @@ TEST_F(PoolFixture, ProbesLoseWholeStretches) {
 TEST_F(PoolFixture, ALossThatIsLeftIsReportedWithItsThread) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
-  writer_.one_slot_probes = true;
+  writer_.one_slot_callouts = true;
   constexpr std::uint64_t kFirst = 10, kSecond = 20, kMany = 100'000;
   Records before, after;
   std::thread([&] {
     Producer* producer = Producer::current();
-    probe(*producer, writer_, kMany, kFirst, kFirst);
+    callout(*producer, writer_, kMany, kFirst, kFirst);
     producer->leave(writer_);
   }).join();
   const std::uint64_t lost_by_first = writer_.pool.header().dropped_events;
   ASSERT_GT(lost_by_first, 0u);
   std::thread([&] {
     Producer* producer = Producer::current();
-    probe(*producer, writer_, kMany, kSecond, kSecond);
+    callout(*producer, writer_, kMany, kSecond, kSecond);
     EXPECT_TRUE(reader->drain(before, record::PoolReader::Mode::kLive));
     reader->release(true);
-    probe(*producer, writer_, kMany / 10, kSecond, kSecond);
+    callout(*producer, writer_, kMany / 10, kSecond, kSecond);
     producer->leave(writer_);
   }).join();
   ASSERT_TRUE(reader->drain(after, record::PoolReader::Mode::kFinal));
@@ -347,21 +347,21 @@ TEST_F(PoolFixture, ALossThatIsLeftIsReportedWithItsThread) {
 TEST_F(PoolFixture, AVirtualThreadReportsThatItMayHaveLostEventsElsewhere) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
-  writer_.one_slot_probes = true;
+  writer_.one_slot_callouts = true;
   constexpr std::uint64_t kOne = 10, kOther = 20, kVirtual = 33;
   std::thread([&] {  // one carrier each
     Producer* one = Producer::current();
-    probe(*one, writer_, 10, kOne, kVirtual);
+    callout(*one, writer_, 10, kOne, kVirtual);
     std::uint32_t taken = 0;
     while (writer_.take_chunk(1000, taken, 0) >= 0) ++taken;
     const std::uint64_t before = monotonic_ns();
     std::thread([&] {
       Producer* other = Producer::current();
-      probe(*other, writer_, 10, kOther, kVirtual);
+      callout(*other, writer_, 10, kOther, kVirtual);
       other->leave(writer_);
     }).join();
     const std::uint64_t after = monotonic_ns();
-    probe(*one, writer_, 10, kOne, kVirtual);
+    callout(*one, writer_, 10, kOne, kVirtual);
     one->leave(writer_);
     Records records;
     ASSERT_TRUE(reader->drain(records, record::PoolReader::Mode::kFinal));
@@ -380,7 +380,7 @@ TEST_F(PoolFixture, AVirtualThreadReportsThatItMayHaveLostEventsElsewhere) {
 TEST_F(PoolFixture, AVirtualThreadThatComesBackToWhereEventsAreLostReportsItAgain) {
   auto reader = record::PoolReader::open(bytes());
   ASSERT_TRUE(reader);
-  writer_.one_slot_probes = true;
+  writer_.one_slot_callouts = true;
   constexpr std::uint64_t kOne = 10, kOther = 20, kVirtual = 33;
   std::atomic<int> turn = 0;
   std::uint64_t before = 0;
@@ -388,7 +388,7 @@ TEST_F(PoolFixture, AVirtualThreadThatComesBackToWhereEventsAreLostReportsItAgai
     Producer* producer = Producer::current();
     for (const int own : {begin, begin + 2}) {
       for (int now = turn; now != own; now = turn) turn.wait(now);
-      probe(*producer, writer_, 10, carrier, kVirtual);
+      callout(*producer, writer_, 10, carrier, kVirtual);
       std::uint32_t taken = 0;
       while (own == 0 && writer_.take_chunk(1000, taken, 0) >= 0) ++taken;
       if (own == 2) before = monotonic_ns();
@@ -396,7 +396,7 @@ TEST_F(PoolFixture, AVirtualThreadThatComesBackToWhereEventsAreLostReportsItAgai
       turn.notify_all();
     }
     for (int now = turn; now != 4; now = turn) turn.wait(now);
-    if (begin == 0) probe(*producer, writer_, 10, carrier, kVirtual);
+    if (begin == 0) callout(*producer, writer_, 10, carrier, kVirtual);
     producer->leave(writer_);
   };
   std::thread other(run, kOther, 1);
@@ -409,13 +409,13 @@ TEST_F(PoolFixture, AVirtualThreadThatComesBackToWhereEventsAreLostReportsItAgai
   EXPECT_GE(records.switches[2].lost_until, before);
 }
 
-// A probe of another thread that has waited for this one reads this time from the clock.
+// A callout of another thread that has waited for this one reads this time from the clock.
 TEST_F(PoolFixture, EventsMoveTheCoarseClockBeyondThemselves) {
   std::atomic<std::uint64_t>& clock = writer_.pool.header().coarse_clock;
   Producer* producer = Producer::current();
   record::ObjectRecord event{};
   ASSERT_TRUE(producer->write(writer_, event, record::RecordKind::kObjFree, false));
-  EXPECT_EQ(clock, 0u);  // no probe reads the clock
+  EXPECT_EQ(clock, 0u);  // no callout reads the clock
   clock = 5;
   ASSERT_TRUE(producer->write(writer_, event, record::RecordKind::kObjFree, false));
   EXPECT_GT(clock, event.header.time);

@@ -44,7 +44,7 @@ TEST(RetiredPools, StayAndLeadNowhere) {
   for (unsigned char* place : pools.places) {
     ASSERT_TRUE(is_mapped(place));
     EXPECT_EQ(place[0], 0);
-    place[0] = 9;  // by a thread that was suspended in a probe
+    place[0] = 9;  // by a thread that was suspended in a callout
   }
   EXPECT_EQ(pools.first_byte(), 7);
 }

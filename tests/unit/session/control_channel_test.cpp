@@ -52,7 +52,7 @@ TEST(Frames, AnAnswerIsKept) {
                                                              .has_counts = 1,
                                                              .counted = 4,
                                                              .coverage = "five",
-                                                             .has_probes = 1,
+                                                             .has_callouts = 1,
                                                              .probed_methods = 6,
                                                              .rewritten = "seven"});
   const auto answer = decode_answer(bytes);
@@ -80,7 +80,7 @@ TEST(Frames, AnAnswerHasTheReasonOfARefusal) {
 
 TEST(Frames, AnAnswerHasTheLinesOfStatus) {
   EXPECT_EQ(agent_lines(Answer{.paused = 1, .collections = 7}), "paused=1\ncollections=7\n");
-  EXPECT_EQ(agent_lines(Answer{.has_probes = 1, .rewritten = "classes=3"}),
+  EXPECT_EQ(agent_lines(Answer{.has_callouts = 1, .rewritten = "classes=3"}),
             "paused=0\ncollections=0\nrewritten=classes=3\n");
 }
 

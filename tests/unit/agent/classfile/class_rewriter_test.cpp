@@ -29,7 +29,7 @@ struct Rewritten {
     return to.owner == "test/Helper" ? std::string(to.name) : "";
   }
   // Names of all calls of the helper in the order of the code.
-  std::vector<std::string> probes() const {
+  std::vector<std::string> callouts() const {
     std::vector<std::string> names;
     for (const Instruction& each : instructions)
       if (const std::string name = callee(each.old_pc); !name.empty()) names.push_back(name);
@@ -43,11 +43,11 @@ std::uint32_t number_of(void*, const ClassFile::Reference& callee, bool) {
   return static_cast<std::uint32_t>(callee.name.size());
 }
 
-Rewritten rewrite(Bytes bytes, std::uint32_t probes, std::uint32_t number = 7, CalleeNumbers callees = {}) {
+Rewritten rewrite(Bytes bytes, std::uint32_t callouts, std::uint32_t number = 7, CalleeNumbers callees = {}) {
   Rewritten made;
   ClassFile before;
   EXPECT_TRUE(before.parse(bytes));
-  std::vector<MethodPlan> plans(before.methods().size(), MethodPlan{.number = number, .probes = probes});
+  std::vector<MethodPlan> plans(before.methods().size(), MethodPlan{.number = number, .callouts = callouts});
   made.outcome = rewrite_class(before, "test/Helper", plans, made.bytes, callees);
   made.plan = plans.at(0);
   if (made.outcome != ClassOutcome::kRewritten) return made;
@@ -61,9 +61,10 @@ Rewritten rewrite(Bytes bytes, std::uint32_t probes, std::uint32_t number = 7, C
 TEST(ClassRewriter, ValuesOfArgumentsAndOfTheResult) {
   TestMethod method{.code = {9, 173}};  // lconst_0; lreturn
   method.descriptor = "(I[JDLjava/lang/String;F)J";
-  const Rewritten done = rewrite(test_class(method, 49), kProbeEntry | kProbeExit | kProbeArguments | kProbeResult);
+  const Rewritten done =
+      rewrite(test_class(method, 49), kCalloutEntry | kCalloutExit | kCalloutArguments | kCalloutResult);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
-  EXPECT_THAT(done.probes(),
+  EXPECT_THAT(done.callouts(),
               ElementsAre("value", "value", "value", "value", "value", "enter", "value", "exit", "leave"));
   std::vector<std::pair<int, int>> loads;  // opcode, local
   for (const Instruction& each : done.instructions)
@@ -74,10 +75,10 @@ TEST(ClassRewriter, ValuesOfArgumentsAndOfTheResult) {
 TEST(ClassRewriter, EntryAndExitAroundStraightCode) {
   // nop; nop; return
   const Rewritten done = rewrite(test_class({.code = {0, 0, kReturn}, .lines = {{0, 10}, {2, 11}}, .locals = {{0, 3}}}),
-                                 kProbeEntry | kProbeExit);
+                                 kCalloutEntry | kCalloutExit);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   EXPECT_EQ(done.plan.outcome, Outcome::kRewritten);
-  EXPECT_THAT(done.probes(), ElementsAre("enter", "exit", "leave"));
+  EXPECT_THAT(done.callouts(), ElementsAre("enter", "exit", "leave"));
   // bipush 7, invokestatic | nop nop | bipush 7, invokestatic, return | bipush 7, invokestatic, athrow
   ASSERT_EQ(done.method.code.size(), 5u + 2u + 6u + 6u);
   EXPECT_EQ(done.method.code[1], 7);
@@ -85,7 +86,7 @@ TEST(ClassRewriter, EntryAndExitAroundStraightCode) {
   EXPECT_EQ(done.method.code.back(), kAthrow);
   EXPECT_THAT(done.method.lines, ElementsAre(Pair(0, 10), Pair(7, 11)));
   EXPECT_THAT(done.method.locals, ElementsAre(Pair(0, 13)));
-  // An exception of the exit's probe is not an exit by exception.
+  // An exception of the exit's callout is not an exit by exception.
   ASSERT_EQ(done.method.handlers.size(), 1u);
   EXPECT_EQ(done.method.handlers[0].start, 5u);
   EXPECT_EQ(done.method.handlers[0].end, 7u);
@@ -98,19 +99,19 @@ TEST(ClassRewriter, EntryAndExitAroundStraightCode) {
 }
 
 TEST(ClassRewriter, AnInstanceMethodCanPassItsReceiver) {
-  const Rewritten instance = rewrite(test_class({.access = 0, .code = {kReturn}}), kProbeEntry | kProbeReceiver);
-  EXPECT_THAT(instance.probes(), ElementsAre("received"));
+  const Rewritten instance = rewrite(test_class({.access = 0, .code = {kReturn}}), kCalloutEntry | kCalloutReceiver);
+  EXPECT_THAT(instance.callouts(), ElementsAre("received"));
   EXPECT_EQ(instance.method.code[0], kAload0);
   const Rewritten is_static =
-      rewrite(test_class({.access = kAccStatic, .code = {kReturn}}), kProbeEntry | kProbeReceiver);
-  EXPECT_THAT(is_static.probes(), ElementsAre("enter"));
+      rewrite(test_class({.access = kAccStatic, .code = {kReturn}}), kCalloutEntry | kCalloutReceiver);
+  EXPECT_THAT(is_static.callouts(), ElementsAre("enter"));
   const Rewritten constructor =
-      rewrite(test_class({.name = "<init>", .access = 0, .code = {kReturn}}), kProbeEntry | kProbeReceiver);
-  EXPECT_THAT(constructor.probes(), ElementsAre("enter"));
+      rewrite(test_class({.name = "<init>", .access = 0, .code = {kReturn}}), kCalloutEntry | kCalloutReceiver);
+  EXPECT_THAT(constructor.callouts(), ElementsAre("enter"));
 }
 
 TEST(ClassRewriter, ClassFilesBeforeVersion50GetNoFrames) {
-  const Rewritten done = rewrite(test_class({.code = {kReturn}}, 49), kProbeEntry | kProbeExit);
+  const Rewritten done = rewrite(test_class({.code = {kReturn}}, 49), kCalloutEntry | kCalloutExit);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   EXPECT_TRUE(done.method.frames.empty());
 }
@@ -118,13 +119,13 @@ TEST(ClassRewriter, ClassFilesBeforeVersion50GetNoFrames) {
 TEST(ClassRewriter, NumbersArePushedInTheShortestWay) {
   for (const auto& [number, length] :
        {std::pair{3u, 1u}, {127u, 2u}, {32767u, 3u}, {32768u, 3u}, {32769u, 5u}, {4'000'000'000u, 7u}}) {
-    const Rewritten done = rewrite(test_class({.code = {kReturn}}), kProbeCount, number);
+    const Rewritten done = rewrite(test_class({.code = {kReturn}}), kCalloutCount, number);
     ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
     EXPECT_EQ(done.callee(length), "count") << number;
   }
 }
 
-TEST(ClassRewriter, JumpsGoBeforeTheProbesButAfterThePrologue) {
+TEST(ClassRewriter, JumpsGoBeforeTheCalloutsButAfterThePrologue) {
   // 0: goto 4; 3: nop; 4: iconst_0; 5: ifeq 0; 8: return
   Bytes frames;
   put2(frames, 3);
@@ -133,17 +134,17 @@ TEST(ClassRewriter, JumpsGoBeforeTheProbesButAfterThePrologue) {
   put1(frames, 3);  // 8
   const Rewritten done =
       rewrite(test_class({.code = {kGoto, 0, 4, 0, kIconst0, kIfeq, 0xff, 0xfb, kReturn}, .frames = frames}),
-              kProbeEntry | kProbeExit);
+              kCalloutEntry | kCalloutExit);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   const Instruction& first = done.instructions[2];
   EXPECT_EQ(first.op, kGoto);
   EXPECT_EQ(done.target_pc(first), 9u);
   const Instruction& back = done.instructions[5];
   EXPECT_EQ(back.op, kIfeq);
-  EXPECT_EQ(done.target_pc(back), 5u);  // after the entry's probe
+  EXPECT_EQ(done.target_pc(back), 5u);  // after the entry's callout
   EXPECT_EQ(done.method.frames[2], 5);  // frame at 5
   EXPECT_EQ(done.method.frames[3], 9 - 5 - 1);
-  EXPECT_EQ(done.method.frames[4], 13 - 9 - 1);  // before the exit's probe
+  EXPECT_EQ(done.method.frames[4], 13 - 9 - 1);  // before the exit's callout
 }
 
 TEST(ClassRewriter, SwitchesKeepTheirTargetsWhateverTheirPadding) {
@@ -163,7 +164,7 @@ TEST(ClassRewriter, SwitchesKeepTheirTargetsWhateverTheirPadding) {
       set4(code, slot, static_cast<std::uint32_t>(code.size() - at));
       put1(code, kReturn);
     }
-    const Rewritten done = rewrite(test_class({.code = code}, 49), kProbeEntry | kProbeExit);
+    const Rewritten done = rewrite(test_class({.code = code}, 49), kCalloutEntry | kCalloutExit);
     ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
     const Instruction* found = nullptr;
     for (const Instruction& each : done.instructions)
@@ -185,13 +186,13 @@ TEST(ClassRewriter, SwitchesKeepTheirTargetsWhateverTheirPadding) {
   }
 }
 
-TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirProbes) {
+TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirCallouts) {
   // 0: aconst_null; 1: athrow; 2: pop; 3: return; handler 0..2 -> 2
   const Rewritten done =
       rewrite(test_class({.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 2, 2}}, .lines = {{0, 5}, {3, 6}}}, 49),
-              kProbeEntry | kProbeExit | kProbeThrow | kProbeCatch | kProbeLine);
+              kCalloutEntry | kCalloutExit | kCalloutThrow | kCalloutCatch | kCalloutLine);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
-  EXPECT_THAT(done.probes(), ElementsAre("enter", "line", "thrown", "caught", "line", "exit", "unwound"));
+  EXPECT_THAT(done.callouts(), ElementsAre("enter", "line", "thrown", "caught", "line", "exit", "unwound"));
   const std::uint32_t handler = done.method.handlers[0].target;
   EXPECT_EQ(done.method.code[handler], kDup);
   EXPECT_EQ(done.method.code[handler + 1], 8);  // iconst_5: the line
@@ -199,20 +200,20 @@ TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirProbes) {
   EXPECT_EQ(done.method.max_stack, 8u);
 }
 
-// An exception of its own probe would enter it again, for ever on a full stack.
-TEST(ClassRewriter, AHandlerThatCoversItselfContinuesAfterItsProbes) {
+// An exception of its own callout would enter it again, for ever on a full stack.
+TEST(ClassRewriter, AHandlerThatCoversItselfContinuesAfterItsCallouts) {
   // 0: aconst_null; 1: athrow; 2: pop; 3: return; handler 0..3 -> 2
   const TestMethod made{.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 3, 2}}, .lines = {{2, 5}}};
-  const Rewritten done = rewrite(test_class(made, 49), kProbeCatch | kProbeLine);
+  const Rewritten done = rewrite(test_class(made, 49), kCalloutCatch | kCalloutLine);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
-  EXPECT_THAT(done.probes(), ElementsAre("caught", "line"));
+  EXPECT_THAT(done.callouts(), ElementsAre("caught", "line"));
   ASSERT_EQ(done.method.handlers.size(), 2u);
   const auto& [first, own] = std::tie(done.method.handlers[0], done.method.handlers[1]);
   EXPECT_EQ(first.start, own.target);
   EXPECT_EQ(first.end, first.target);
   EXPECT_EQ(done.method.code[first.target], 87);
   EXPECT_GT(own.end, first.target);
-  EXPECT_EQ(rewrite(test_class(made, 49), kProbeThrow).method.handlers.size(),
+  EXPECT_EQ(rewrite(test_class(made, 49), kCalloutThrow).method.handlers.size(),
             2u);  // with the rewriter's handler for the whole method
 }
 
@@ -226,21 +227,21 @@ TEST(ClassRewriter, ArraysAndObjectsAreSeenWhenTheyAreWhole) {
   const Rewritten done = rewrite(test_class({.code = {kNew, 0, 1, kDup, kInvokespecial, 0, 3, 87, kIconst0, kNewarray,
                                                       10, 87, kNew, 0, 1, kInvokespecial, 0, 3, kReturn}},
                                             49, constants_of_new()),
-                                 kProbeArrays | kProbeNew);
+                                 kCalloutArrays | kCalloutNew);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
-  EXPECT_THAT(done.probes(), ElementsAre("allocated", "allocated"));  // the last new keeps nothing
+  EXPECT_THAT(done.callouts(), ElementsAre("allocated", "allocated"));  // the last new keeps nothing
   EXPECT_EQ(done.plan.unseen_news, 1u);
   EXPECT_EQ(done.method.code[7], kDup);
   EXPECT_EQ(done.callee(10), "allocated");
 }
 
-TEST(ClassRewriter, ACallIsBetweenItsProbes) {
+TEST(ClassRewriter, ACallIsBetweenItsCallouts) {
   const Bytes code = {kNew, 0, 1, kDup, kInvokespecial, 0, 3, 87, kReturn};
   const Rewritten done =
-      rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCalls | kProbeNew, 7, {number_of, nullptr});
+      rewrite(test_class({.code = code}, 49, constants_of_new()), kCalloutCalls | kCalloutNew, 7, {number_of, nullptr});
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   EXPECT_EQ(done.plan.unseen_calls, 0u);
-  EXPECT_THAT(done.probes(), ElementsAre("called", "returned", "allocated"));
+  EXPECT_THAT(done.callouts(), ElementsAre("called", "returned", "allocated"));
   // new, dup | bipush 6, called | <init> | bipush 6, returned | dup...
   EXPECT_EQ(done.method.code[5], 6);
   EXPECT_EQ(done.callee(6), "called");
@@ -248,26 +249,28 @@ TEST(ClassRewriter, ACallIsBetweenItsProbes) {
   EXPECT_EQ(done.method.code[13], 6);
   EXPECT_EQ(done.callee(14), "returned");
   EXPECT_EQ(done.method.max_stack,
-            rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCount).method.max_stack);
+            rewrite(test_class({.code = code}, 49, constants_of_new()), kCalloutCount).method.max_stack);
 }
 
 TEST(ClassRewriter, CallsThatHaveNoNumberAreCounted) {
   // invokedynamic #3 (not examined here), and an invokespecial whose callee has no number
   const Bytes code = {kInvokedynamic, 0, 3, 0, 0, kInvokespecial, 0, 3, kReturn};
-  const Rewritten done = rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCalls | kProbeFrames, 7, {});
+  const Rewritten done =
+      rewrite(test_class({.code = code}, 49, constants_of_new()), kCalloutCalls | kCalloutFrames, 7, {});
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
-  EXPECT_THAT(done.probes(), ElementsAre("begin", "end", "end"));
+  EXPECT_THAT(done.callouts(), ElementsAre("begin", "end", "end"));
   EXPECT_EQ(done.plan.unseen_calls, 2u);
 }
 
 TEST(ClassRewriter, FramesAreReportedIfNothingElseShowsThem) {
   // 0: aconst_null; 1: athrow; 2: pop; 3: return; handler 0..2 -> 2
-  const auto probes = [](std::uint32_t wanted) {
-    return rewrite(test_class({.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 2, 2}}}, 49), wanted).probes();
+  const auto callouts = [](std::uint32_t wanted) {
+    return rewrite(test_class({.code = {1, kAthrow, 87, kReturn}, .handlers = {{0, 2, 2}}}, 49), wanted).callouts();
   };
-  EXPECT_THAT(probes(kProbeFrames), ElementsAre("begin", "handled", "end", "end"));
-  EXPECT_THAT(probes(kProbeFrames | kProbeEntry | kProbeExit), ElementsAre("enter", "handled", "exit", "leave"));
-  EXPECT_THAT(probes(kProbeFrames | kProbeThrow | kProbeCatch),
+  EXPECT_THAT(callouts(kCalloutFrames), ElementsAre("begin", "handled", "end", "end"));
+  EXPECT_THAT(callouts(kCalloutFrames | kCalloutEntry | kCalloutExit),
+              ElementsAre("enter", "handled", "exit", "leave"));
+  EXPECT_THAT(callouts(kCalloutFrames | kCalloutThrow | kCalloutCatch),
               ElementsAre("begin", "thrown", "caught", "end", "unwound"));
 }
 
@@ -277,11 +280,11 @@ TEST(ClassRewriter, AMethodThatGetsTooLargeLosesItsCallsBeforeItsFrames) {
   for (int i = 0; i < 20; ++i) put_bytes(code, call.data(), call.size());
   code.erase(code.begin(), code.begin() + 200);
   put1(code, kReturn);
-  const Rewritten done =
-      rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCalls | kProbeFrames, 7, {number_of, nullptr});
+  const Rewritten done = rewrite(test_class({.code = code}, 49, constants_of_new()), kCalloutCalls | kCalloutFrames, 7,
+                                 {number_of, nullptr});
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   EXPECT_EQ(done.plan.outcome, Outcome::kReduced);
-  EXPECT_EQ(done.plan.done, kProbeFrames + 0u);
+  EXPECT_EQ(done.plan.done, kCalloutFrames + 0u);
 }
 
 // The int that a constant holds (JVMS 4.4).
@@ -305,9 +308,9 @@ TEST(ClassRewriter, AnAllocationCanSayItsSite) {
                       0,    1,        2,         87,   kReturn};
   const Rewritten done =
       rewrite(test_class({.code = code, .lines = {{0, 40000}, {4, 5}, {10, 6}}}, 49, constants_of_new()),
-              kProbeArrays | kProbeNew | kProbeSites);
+              kCalloutArrays | kCalloutNew | kCalloutSites);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
-  EXPECT_THAT(done.probes(), ElementsAre("made", "made", "made"));
+  EXPECT_THAT(done.callouts(), ElementsAre("made", "made", "made"));
   std::vector<std::uint32_t> sites;
   for (std::size_t i = 2; i < done.instructions.size(); ++i) {
     if (done.callee(done.instructions[i].old_pc) != "made") continue;
@@ -318,7 +321,7 @@ TEST(ClassRewriter, AnAllocationCanSayItsSite) {
   // The line of `new`, not the line of the constructor's call.
   EXPECT_THAT(sites, ElementsAre(40000u, Site{6, 11, 0}.bits(), Site{6, 2, 2}.bits()));
   EXPECT_EQ(done.method.max_stack,
-            rewrite(test_class({.code = code}, 49, constants_of_new()), kProbeCount).method.max_stack + 1);
+            rewrite(test_class({.code = code}, 49, constants_of_new()), kCalloutCount).method.max_stack + 1);
 }
 
 TEST(ClassRewriter, AConstructorIsCoveredAfterItsSuperCall) {
@@ -327,7 +330,7 @@ TEST(ClassRewriter, AConstructorIsCoveredAfterItsSuperCall) {
       {10, 0, 2, 0, 4},        {7, 0, 3},           text_constant("java/lang/Object"), {12, 0, 5, 0, 6},
       text_constant("<init>"), text_constant("()V")};
   TestMethod method{.name = "<init>", .access = 1, .code = {kAload0, kInvokespecial, 0, 1, 0, kReturn}};
-  Rewritten done = rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit);
+  Rewritten done = rewrite(test_class(method, 52, first), kCalloutEntry | kCalloutExit);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   EXPECT_TRUE(done.plan.open_start);
   ASSERT_EQ(done.method.handlers.size(), 1u);
@@ -335,15 +338,15 @@ TEST(ClassRewriter, AConstructorIsCoveredAfterItsSuperCall) {
   EXPECT_EQ(done.method.handlers[0].end, 10u);
   // From there on the receiver is known.
   const Rewritten constructed =
-      rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit | kProbeReceiver | kProbeConstructed);
-  EXPECT_THAT(constructed.probes(), ElementsAre("enter", "constructed", "exit", "leave"));
+      rewrite(test_class(method, 52, first), kCalloutEntry | kCalloutExit | kCalloutReceiver | kCalloutConstructed);
+  EXPECT_THAT(constructed.callouts(), ElementsAre("enter", "constructed", "exit", "leave"));
   EXPECT_EQ(constructed.method.code[9], kAload0);
   EXPECT_EQ(constructed.method.handlers[0].start, 9u);
   // Local 0 is overwritten: the receiver is unknown, so there is no handler.
   method.code = {kAload0, kInvokespecial, 0, 1, 1, kAstore0, kReturn};
-  done = rewrite(test_class(method, 52, first), kProbeEntry | kProbeExit | kProbeConstructed);
+  done = rewrite(test_class(method, 52, first), kCalloutEntry | kCalloutExit | kCalloutConstructed);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
-  EXPECT_THAT(done.probes(), ElementsAre("enter", "exit"));
+  EXPECT_THAT(done.callouts(), ElementsAre("enter", "exit"));
 }
 
 // `size` nops between the jump and its target.
@@ -359,33 +362,33 @@ Bytes far_jump(std::uint8_t op, unsigned size) {
 
 TEST(ClassRewriter, AJumpThatGetsTooLongIsWidened) {
   const Rewritten done = rewrite(test_class({.code = far_jump(kGoto, 32760), .lines = {{100, 1}, {200, 2}}}, 49),
-                                 kProbeEntry | kProbeLine);
+                                 kCalloutEntry | kCalloutLine);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   const Instruction& jump = done.instructions[2];
   EXPECT_EQ(jump.op, kGotoW);
   EXPECT_EQ(done.instructions[jump.target].op, kReturn);
 }
 
-TEST(ClassRewriter, AConditionalJumpThatGetsTooLongLeavesProbesOut) {
+TEST(ClassRewriter, AConditionalJumpThatGetsTooLongLeavesCalloutsOut) {
   const Rewritten done = rewrite(test_class({.code = far_jump(kIfeq, 32760), .lines = {{100, 1}, {200, 2}}}, 49),
-                                 kProbeEntry | kProbeLine);
+                                 kCalloutEntry | kCalloutLine);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   EXPECT_EQ(done.plan.outcome, Outcome::kReduced);
-  EXPECT_EQ(done.plan.done, kProbeEntry + 0u);
+  EXPECT_EQ(done.plan.done, kCalloutEntry + 0u);
 }
 
-TEST(ClassRewriter, TooLargeForAnyProbeIsReported) {
+TEST(ClassRewriter, TooLargeForAnyCalloutIsReported) {
   Bytes code(65534, 0);
   put1(code, kReturn);
-  const Rewritten done = rewrite(test_class({.code = code}, 49), kProbeEntry | kProbeExit);
+  const Rewritten done = rewrite(test_class({.code = code}, 49), kCalloutEntry | kCalloutExit);
   EXPECT_EQ(done.outcome, ClassOutcome::kUntouched);
   EXPECT_EQ(done.plan.outcome, Outcome::kTooLarge);
 }
 
 TEST(ClassRewriter, AFullConstantPoolIsReported) {
-  const Rewritten done = rewrite(test_class({.code = {kReturn}}, 52, {}, 65'500), kProbeEntry | kProbeExit, 40'000);
+  const Rewritten done = rewrite(test_class({.code = {kReturn}}, 52, {}, 65'500), kCalloutEntry | kCalloutExit, 40'000);
   EXPECT_EQ(done.outcome, ClassOutcome::kRewritten);
-  const Rewritten full = rewrite(test_class({.code = {kReturn}}, 52, {}, 65'520), kProbeEntry | kProbeExit, 40'000);
+  const Rewritten full = rewrite(test_class({.code = {kReturn}}, 52, {}, 65'520), kCalloutEntry | kCalloutExit, 40'000);
   EXPECT_EQ(full.outcome, ClassOutcome::kPoolFull);
 }
 
@@ -403,7 +406,7 @@ TEST(ClassRewriter, EveryTruncationAndEveryWrongByteIsSurvived) {
     ClassFile klass;
     Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
     if (!klass.parse(cut)) continue;
-    std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = 1, .probes = 255});
+    std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = 1, .callouts = 255});
     rewrite_class(klass, "test/Helper", plans, out);
   }
   for (std::size_t at = 0; at < good.size(); ++at) {
@@ -412,7 +415,7 @@ TEST(ClassRewriter, EveryTruncationAndEveryWrongByteIsSurvived) {
       wrong[at] = static_cast<std::uint8_t>(value);
       ClassFile klass;
       if (!klass.parse(wrong)) continue;
-      std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = 1, .probes = 255});
+      std::vector<MethodPlan> plans(klass.methods().size(), MethodPlan{.number = 1, .callouts = 255});
       rewrite_class(klass, "test/Helper", plans, out);
     }
   }
@@ -426,7 +429,7 @@ TEST(ClassRewriter, ATableThatDoesNotFitItsAttributeLeavesTheMethodAlone) {
   const std::size_t count_at = klass.methods()[0].code.data + 4 + 4 + 2 + 2 + 2 + 6;
   ASSERT_EQ(u2_at(&bytes[count_at]), 2);
   set2(bytes, count_at, 3);
-  const Rewritten done = rewrite(bytes, kProbeEntry);
+  const Rewritten done = rewrite(bytes, kCalloutEntry);
   EXPECT_EQ(done.outcome, ClassOutcome::kUntouched);
   EXPECT_EQ(done.plan.outcome, Outcome::kMalformed);
 }

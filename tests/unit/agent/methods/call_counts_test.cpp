@@ -1,4 +1,4 @@
-// The counters of calls, incremented as by the probes' code (agent/methods/probe_class.cpp, add_count).
+// The counters of calls, incremented as by the callouts' code (agent/methods/callout_class.cpp, add_count).
 #include "agent/methods/call_counts.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "agent/classfile/class_file.h"
-#include "agent/methods/probe_code.h"
+#include "agent/methods/callout_code.h"
 #include "agent/waits/wait_class.h"
 
 namespace jtrace::agent {
@@ -52,29 +52,29 @@ struct Known {
 };
 constexpr std::string_view kHint =
     "the class is another one: raise the number in its name (where it is made, and in docs/methods.md), and the one of "
-    "ProbeArea's kMagic where that is laid out anew; then put what it is now here";
+    "CalloutArea's kMagic where that is laid out anew; then put what it is now here";
 
-TEST(LastingClassesTest, TheProbesAreThoseOfTheirNames) {
-  constexpr Known kProbes[] = {{"java/lang/JTraceProbes11", 0xde46027ee4e4a82a},
-                               {"java/lang/JTracePreciseProbes11", 0xd773b600bb1e2e5d},
-                               {"java/lang/JTraceSlowProbes11", 0x52606e85758e3d37},
-                               {"java/lang/JTracePreciseSlowProbes11", 0x55be0ba3c5c79716},
-                               {"java/lang/JTraceCpuProbes11", 0x864e014f1bf4eccc},
-                               {"java/lang/JTracePreciseCpuProbes11", 0xbae608075fca20c3},
-                               {"java/lang/JTraceSlowCpuProbes11", 0x20730423f7663b21},
-                               {"java/lang/JTracePreciseSlowCpuProbes11", 0x7d6cff8a60b7ecb1}};
-  ProbeArea* area = ProbeArea::get();
+TEST(LastingClassesTest, TheCalloutsAreThoseOfTheirNames) {
+  constexpr Known kCallouts[] = {{"java/lang/JTraceProbes11", 0xde46027ee4e4a82a},
+                                 {"java/lang/JTracePreciseProbes11", 0xd773b600bb1e2e5d},
+                                 {"java/lang/JTraceSlowProbes11", 0x52606e85758e3d37},
+                                 {"java/lang/JTracePreciseSlowProbes11", 0x55be0ba3c5c79716},
+                                 {"java/lang/JTraceCpuProbes11", 0x864e014f1bf4eccc},
+                                 {"java/lang/JTracePreciseCpuProbes11", 0xbae608075fca20c3},
+                                 {"java/lang/JTraceSlowCpuProbes11", 0x20730423f7663b21},
+                                 {"java/lang/JTracePreciseSlowCpuProbes11", 0x7d6cff8a60b7ecb1}};
+  CalloutArea* area = CalloutArea::get();
   ASSERT_NE(area, nullptr);
   std::size_t at = 0;
   for (const bool cpu_time : {false, true})
-    for (const ProbeCalls calls : {ProbeCalls::kEach, ProbeCalls::kSlow})
-      for (const ProbeTime time : {ProbeTime::kCoarse, ProbeTime::kPrecise}) {
-        const ProbeStyle style{time, calls, cpu_time};
+    for (const CalloutCalls calls : {CalloutCalls::kEach, CalloutCalls::kSlow})
+      for (const CalloutTime time : {CalloutTime::kCoarse, CalloutTime::kPrecise}) {
+        const CalloutStyle style{time, calls, cpu_time};
         std::uint64_t both = 0;
         for (const bool is_new : {false, true})  // JDK 8, JDK 21
-          both = both * 31 + fingerprint(make_probe_class(style, {is_new, is_new, 40, 16384}, *area));
-        EXPECT_EQ(probe_class_name(style), kProbes[at].name) << kHint;
-        EXPECT_EQ(both, kProbes[at].fingerprint) << kHint;
+          both = both * 31 + fingerprint(make_callout_class(style, {is_new, is_new, 40, 16384}, *area));
+        EXPECT_EQ(callout_class_name(style), kCallouts[at].name) << kHint;
+        EXPECT_EQ(both, kCallouts[at].fingerprint) << kHint;
         ++at;
       }
 }

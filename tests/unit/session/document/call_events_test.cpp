@@ -1,4 +1,4 @@
-// Calls as probes write them: tickets, depth, what ends without a record of its own, processor time.
+// Calls as callouts write them: tickets, depth, what ends without a record of its own, processor time.
 #include "session/document/call_events.h"
 
 #include "tests/unit/session/document/event_builder_fixture.h"
@@ -11,13 +11,13 @@ using record::RecordKind;
 
 TEST_F(Calls, TicketsAndDepthAreTheThreadsOwn) {
   run(1, 1);
-  probe(RecordKind::kMethodEntry, 7);
-  probe(RecordKind::kMethodEntry, 8);
+  callout(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 8);
   run(2, 2);
-  probe(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
   builder_.on_producer(1);
-  probe(RecordKind::kMethodExit, 8);
-  probe(RecordKind::kMethodUnwind, 7);
+  callout(RecordKind::kMethodExit, 8);
+  callout(RecordKind::kMethodUnwind, 7);
   const auto entries = capture_.all<trace::MethodEntry>();
   ASSERT_EQ(entries.size(), 3u);
   EXPECT_EQ(entries[1].ticket, trace::WordList(2));
@@ -36,8 +36,8 @@ TEST_F(Calls, ALateEntryHasTheTimeOfItsBeginning) {
   event(RecordKind::kLateEntry, 200, record::LateEntryRecord{.start = 110}, 0, 7);
   event(RecordKind::kLateEntry, 200, record::LateEntryRecord{.start = 120}, 0, 8);
   time_ = 200;
-  probe(RecordKind::kMethodExit, 8);
-  probe(RecordKind::kMethodExit, 7);
+  callout(RecordKind::kMethodExit, 8);
+  callout(RecordKind::kMethodExit, 7);
   const auto entries = capture_.all<trace::MethodEntry>();
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].time.ns(), 5'000'001'000u - 1000 + 110);
@@ -48,14 +48,14 @@ TEST_F(Calls, ALateEntryHasTheTimeOfItsBeginning) {
 
 TEST_F(Calls, AStandstillIsWrittenBetweenTheEventsBeforeAndAfterIt) {
   run(1, 1);
-  probe(RecordKind::kMethodEntry, 7);  // 101
+  callout(RecordKind::kMethodEntry, 7);  // 101
   builder_.add_standstill(103, true);
   builder_.add_standstill(110, true);
   builder_.add_standstill(120, true);
   builder_.add_standstill(120, false);
-  probe(RecordKind::kMethodEntry, 8);  // 102
+  callout(RecordKind::kMethodEntry, 8);  // 102
   time_ = 121;
-  probe(RecordKind::kMethodExit, 8);
+  callout(RecordKind::kMethodExit, 8);
   const Names said = names();
   EXPECT_EQ(Names(said.end() - 5, said.end()),
             (Names{"methodDef", "methodEntry", "processSuspend", "processResume", "methodExit"}));
@@ -68,9 +68,9 @@ TEST_F(Calls, WhatComesLaterShowsThatTheProcessRuns) {
   builder_.add_standstill(103, true);
   builder_.add_standstill(110, true);
   time_ = 111;
-  probe(RecordKind::kMethodEntry, 7);   // 112: before it was seen running
-  builder_.add_standstill(110, false);  // written already
-  builder_.add_standstill(150, true);   // this too
+  callout(RecordKind::kMethodEntry, 7);  // 112: before it was seen running
+  builder_.add_standstill(110, false);   // written already
+  builder_.add_standstill(150, true);    // this too
   EXPECT_TRUE(builder_.finish());
   EXPECT_EQ(capture_.all<trace::ProcessSuspend>().size(), 2u);
   ASSERT_EQ(capture_.all<trace::ProcessResume>().size(), 1u);
@@ -80,7 +80,7 @@ TEST_F(Calls, WhatComesLaterShowsThatTheProcessRuns) {
 class CpuTimes : public Calls {
  protected:
   CpuTimes() : Calls(false, true) {}
-  void timed_probe(RecordKind kind, std::uint32_t method, std::uint64_t cpu_time) {
+  void timed_callout(RecordKind kind, std::uint32_t method, std::uint64_t cpu_time) {
     event(kind, ++time_, record::CpuTimeRecord{.cpu_time = cpu_time}, 0, method);
   }
 };
@@ -89,11 +89,11 @@ TEST_F(CpuTimes, AreThoseOfTheRecord) {
   run(1, 1);
   event(RecordKind::kLateEntry, ++time_, record::LateEntryRecord{.start = 90, .cpu_time = 1000}, 0, 7);
   event(RecordKind::kEntryOf, ++time_, record::ReceiverRecord{.cpu_time = 1001}, 0, 8);
-  timed_probe(RecordKind::kMethodEntry, 9, 1002);
-  timed_probe(RecordKind::kLine, 9, 1003);
-  timed_probe(RecordKind::kMethodUnwind, 8, 1004);  // the end of 9 is missing
-  timed_probe(RecordKind::kMethodExit, 7, 0);       // not known
-  probe(RecordKind::kMethodEntry, 7);               // a record without the attribute
+  timed_callout(RecordKind::kMethodEntry, 9, 1002);
+  timed_callout(RecordKind::kLine, 9, 1003);
+  timed_callout(RecordKind::kMethodUnwind, 8, 1004);  // the end of 9 is missing
+  timed_callout(RecordKind::kMethodExit, 7, 0);       // not known
+  callout(RecordKind::kMethodEntry, 7);               // a record without the attribute
   const auto entries = capture_.all<trace::MethodEntry>();
   ASSERT_EQ(entries.size(), 4u);
   for (const std::uint64_t i : {0u, 1u, 2u}) EXPECT_EQ(entries[i].threadCpuTime, trace::Number(1000 + i));
@@ -108,8 +108,8 @@ TEST_F(CpuTimes, AreThoseOfTheRecord) {
 
 TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {
   run(1, 1);
-  for (const std::uint32_t method : {7u, 8u, 9u}) probe(RecordKind::kMethodEntry, method);
-  probe(RecordKind::kMethodExit, 7);
+  for (const std::uint32_t method : {7u, 8u, 9u}) callout(RecordKind::kMethodEntry, method);
+  callout(RecordKind::kMethodExit, 7);
   const auto exits = capture_.all<trace::MethodExit>();
   ASSERT_EQ(exits.size(), 3u);
   EXPECT_EQ(exits[0].methodIdRef, trace::MethodId(9));
@@ -120,42 +120,42 @@ TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {
 TEST_F(Calls, ConstructorsThatTheThreadIsNoLongerInEnd) {
   for (const std::uint64_t method : {10u, 11u}) define(record::method_definition(method, 11, 5, "<init>"));
   run(1, 1);
-  for (const std::uint32_t method : {7u, 10u, 11u, 11u, 11u}) probe(RecordKind::kMethodEntry, method);
-  probe(RecordKind::kConstructor, 10);
+  for (const std::uint32_t method : {7u, 10u, 11u, 11u, 11u}) callout(RecordKind::kMethodEntry, method);
+  callout(RecordKind::kConstructor, 10);
   auto exits = capture_.all<trace::MethodExit>();
   ASSERT_EQ(exits.size(), 3u);
   EXPECT_EQ(exits[0].ticket, trace::WordList(5));
   EXPECT_EQ(exits[2].ticket, trace::WordList(3));
   EXPECT_EQ(exits[2].time.ns(), exits[0].time.ns());
-  probe(RecordKind::kMethodEntry, 11);
+  callout(RecordKind::kMethodEntry, 11);
   EXPECT_EQ(capture_.all<trace::MethodEntry>().back().stackDepth, trace::Number(3));
-  probe(RecordKind::kConstructor, 0);
+  callout(RecordKind::kConstructor, 0);
   EXPECT_EQ(capture_.all<trace::MethodExit>().size(), 5u);
-  probe(RecordKind::kMethodEntry, 10);
+  callout(RecordKind::kMethodEntry, 10);
   EXPECT_EQ(capture_.all<trace::MethodEntry>().back().stackDepth, trace::Number(2));  // 7 is not a constructor
 }
 
-TEST_F(Calls, AProbeThatAnEarlierTraceLeftWritesNothing) {
+TEST_F(Calls, ACalloutThatAnEarlierTraceLeftWritesNothing) {
   run(1, 1);
-  for (const RecordKind kind : {RecordKind::kLine, RecordKind::kMethodEntry, RecordKind::kMethodExit}) probe(kind, 6);
+  for (const RecordKind kind : {RecordKind::kLine, RecordKind::kMethodEntry, RecordKind::kMethodExit}) callout(kind, 6);
   EXPECT_EQ(names(), Names{});
   EXPECT_EQ(builder_.made_up_definitions(), 0u);
 }
 
 TEST_F(Calls, AGapForgetsTheCallsOfItsThreadAlone) {
   run(1, 1);
-  probe(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
   run(2, 2);
-  probe(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
   builder_.on_producer(1);
   event(RecordKind::kGap, time_ + 1, record::GapRecord{.thread = 1, .from = time_}, 0, 1000);
   ++time_;
-  probe(RecordKind::kMethodExit, 7);
+  callout(RecordKind::kMethodExit, 7);
   EXPECT_EQ(builder_.orphan_exits(), 1u);
-  probe(RecordKind::kMethodEntry, 8);
+  callout(RecordKind::kMethodEntry, 8);
   EXPECT_EQ(capture_.all<trace::MethodEntry>().back().stackDepth, trace::Number(1));
   builder_.on_producer(2);
-  probe(RecordKind::kMethodExit, 7);
+  callout(RecordKind::kMethodExit, 7);
   EXPECT_EQ(builder_.orphan_exits(), 1u);
 }
 
@@ -164,10 +164,10 @@ TEST_F(Calls, OneThrowForEachFrameAndTheCatchingOne) {
   const auto exception = [&](RecordKind kind, std::uint32_t method, std::uint16_t flags = 0) {
     event(kind, ++time_, record::ExceptionRecord{.object = 0, .handle = 77}, flags, method);
   };
-  for (const std::uint32_t method : {7u, 8u}) probe(RecordKind::kMethodEntry, method);
+  for (const std::uint32_t method : {7u, 8u}) callout(RecordKind::kMethodEntry, method);
   exception(RecordKind::kThrow, 8);                        // the athrow
   exception(RecordKind::kThrow, 8, record::kLeavesFrame);  // the same exception leaves the frame
-  probe(RecordKind::kMethodUnwind, 8);
+  callout(RecordKind::kMethodUnwind, 8);
   exception(RecordKind::kCatch, 7);
   EXPECT_EQ(names(), (Names{"threadStart", "classDef", "methodDef", "methodEntry", "methodDef", "methodEntry", "throw",
                             "methodExit", "throw", "catch"}));

@@ -21,7 +21,7 @@ class CallerSide : public EventBuilderTest {
     builder_.on_producer(1);
     event(RecordKind::kThreadSwitch, 20, record::ThreadRecord{.thread = 1});
   }
-  void probe(RecordKind kind, std::uint32_t method) { event(kind, ++time_, record::ProbeRecord{}, 0, method); }
+  void callout(RecordKind kind, std::uint32_t method) { event(kind, ++time_, record::CalloutRecord{}, 0, method); }
   // "call 8 ticket 1 depth 1", "return 8 ticket 1", "entry 7 ticket 2 depth 1", "exit 7 ticket 2".
   std::vector<std::string> said() const {
     std::vector<std::string> texts;
@@ -47,14 +47,14 @@ class CallerSide : public EventBuilderTest {
 };
 
 TEST_F(CallerSide, OfAStaticMethodHasNoReceiverAndFramesAreNotWritten) {
-  probe(RecordKind::kFrameBegin, 7);
-  probe(RecordKind::kCall, 20);
-  probe(RecordKind::kFrameBegin, 8);
-  probe(RecordKind::kCall, 21);
-  probe(RecordKind::kReturn, 21);
-  probe(RecordKind::kFrameEnd, 8);
-  probe(RecordKind::kReturn, 20);
-  probe(RecordKind::kFrameEnd, 7);
+  callout(RecordKind::kFrameBegin, 7);
+  callout(RecordKind::kCall, 20);
+  callout(RecordKind::kFrameBegin, 8);
+  callout(RecordKind::kCall, 21);
+  callout(RecordKind::kReturn, 21);
+  callout(RecordKind::kFrameEnd, 8);
+  callout(RecordKind::kReturn, 20);
+  callout(RecordKind::kFrameEnd, 7);
   EXPECT_EQ(said(),
             (Names{"call 8 ticket 1 depth 1", "call 9 ticket 2 depth 2", "return 9 ticket 2", "return 8 ticket 1"}));
   EXPECT_EQ(capture_.all<trace::MethodCall>()[0].objIdRef, trace::ObjectId::none());
@@ -63,42 +63,42 @@ TEST_F(CallerSide, OfAStaticMethodHasNoReceiverAndFramesAreNotWritten) {
 }
 
 TEST_F(CallerSide, AnExceptionEndsWhatIsAboveTheFrameThatHandlesIt) {
-  probe(RecordKind::kFrameBegin, 7);
-  probe(RecordKind::kCall, 20);
-  probe(RecordKind::kFrameBegin, 8);
-  probe(RecordKind::kCall, 20);  // of method 8 itself
-  probe(RecordKind::kFrameBegin, 8);
-  probe(RecordKind::kCall, 21);  // of a method that is not traced
-  probe(RecordKind::kFrameEnd, 8);
-  probe(RecordKind::kHandler, 8);
-  probe(RecordKind::kCall, 21);
+  callout(RecordKind::kFrameBegin, 7);
+  callout(RecordKind::kCall, 20);
+  callout(RecordKind::kFrameBegin, 8);
+  callout(RecordKind::kCall, 20);  // of method 8 itself
+  callout(RecordKind::kFrameBegin, 8);
+  callout(RecordKind::kCall, 21);  // of a method that is not traced
+  callout(RecordKind::kFrameEnd, 8);
+  callout(RecordKind::kHandler, 8);
+  callout(RecordKind::kCall, 21);
   EXPECT_EQ(said(), (Names{"call 8 ticket 1 depth 1", "call 8 ticket 2 depth 2", "call 9 ticket 3 depth 3",
                            "return 9 ticket 3", "return 8 ticket 2", "call 9 ticket 4 depth 2"}));
   // A handler of a frame that began before the trace: no known call is still running.
-  probe(RecordKind::kHandler, 9);
+  callout(RecordKind::kHandler, 9);
   EXPECT_EQ(said().size(), 8u);
   EXPECT_EQ(said().back(), "return 8 ticket 1");
-  probe(RecordKind::kReturn, 20);
+  callout(RecordKind::kReturn, 20);
   EXPECT_EQ(builder_.orphan_exits(), 1u);
   EXPECT_EQ(said().size(), 8u);
 }
 
 TEST_F(CallerSide, AGapForgetsThem) {
-  probe(RecordKind::kFrameBegin, 7);
-  probe(RecordKind::kCall, 20);
+  callout(RecordKind::kFrameBegin, 7);
+  callout(RecordKind::kCall, 20);
   event(RecordKind::kGap, time_ + 1, record::GapRecord{.thread = 1, .from = time_}, 0, 1000);
   ++time_;
-  probe(RecordKind::kReturn, 20);
+  callout(RecordKind::kReturn, 20);
   EXPECT_EQ(said(), (Names{"call 8 ticket 1 depth 1"}));
 }
 
 TEST_F(CallerSide, OneThatIsKnownByNameHasOnlyTheNameUntilMoreIsKnown) {
   define(record::class_definition(6, 11, "far/Away", 0, record::kClassNamed | record::kClassLoadedBefore));
   define(record::method_definition(30, 12, 6, "go", "(I)V", 8));
-  probe(RecordKind::kCall, 30);
+  callout(RecordKind::kCall, 30);
   define(record::stands_for_definition(30, 13, 9));
-  probe(RecordKind::kReturn, 30);
-  probe(RecordKind::kCall, 30);
+  callout(RecordKind::kReturn, 30);
+  callout(RecordKind::kCall, 30);
   EXPECT_EQ(said(), (Names{"call 30 ticket 1 depth 0", "return 30 ticket 1", "call 9 ticket 2 depth 0"}));
   const auto classes = capture_.all<trace::ClassDef>();
   EXPECT_EQ(classes[0].name.view(), "far/Away");
@@ -116,14 +116,14 @@ class BothSides : public CallerSide {
 };
 
 TEST_F(BothSides, NestAndTheCatchEndsTheCalls) {
-  probe(RecordKind::kMethodEntry, 7);
-  probe(RecordKind::kCall, 20);
-  probe(RecordKind::kMethodEntry, 8);
+  callout(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kCall, 20);
+  callout(RecordKind::kMethodEntry, 8);
   event(RecordKind::kThrow, ++time_, record::ExceptionRecord{.handle = 77}, 0, 8);
   event(RecordKind::kThrow, ++time_, record::ExceptionRecord{.handle = 77}, record::kLeavesFrame, 8);
-  probe(RecordKind::kMethodUnwind, 8);
+  callout(RecordKind::kMethodUnwind, 8);
   event(RecordKind::kCatch, ++time_, record::ExceptionRecord{.handle = 77}, 0, 7);
-  probe(RecordKind::kMethodExit, 7);
+  callout(RecordKind::kMethodExit, 7);
   EXPECT_EQ(said(), (Names{"entry 7 ticket 1 depth 1", "call 8 ticket 2 depth 1", "entry 8 ticket 3 depth 2",
                            "exit 8 ticket 3", "return 8 ticket 2", "exit 7 ticket 1"}));
   const auto throws = capture_.all<trace::Throw>();
@@ -133,14 +133,14 @@ TEST_F(BothSides, NestAndTheCatchEndsTheCalls) {
 
 TEST_F(CallerSide, EndsWithTheConstructorThatMadeIt) {
   define(record::method_definition(10, 11, 5, "<init>"));
-  probe(RecordKind::kFrameBegin, 7);
-  probe(RecordKind::kCall, 8);
-  probe(RecordKind::kFrameBegin, 10);
-  probe(RecordKind::kCall, 8);
-  probe(RecordKind::kConstructor, 0);
+  callout(RecordKind::kFrameBegin, 7);
+  callout(RecordKind::kCall, 8);
+  callout(RecordKind::kFrameBegin, 10);
+  callout(RecordKind::kCall, 8);
+  callout(RecordKind::kConstructor, 0);
   EXPECT_EQ(capture_.all<trace::MethodReturn>().size(), 1u);
-  probe(RecordKind::kFrameBegin, 10);
-  probe(RecordKind::kCall, 8);
+  callout(RecordKind::kFrameBegin, 10);
+  callout(RecordKind::kCall, 8);
   EXPECT_EQ(capture_.all<trace::MethodCall>().back().stackDepth, trace::Number(2));
 }
 

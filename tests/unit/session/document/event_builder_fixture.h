@@ -40,7 +40,7 @@ class EventBuilderTest : public testing::Test {
   EventBuilder builder_;
 };
 
-// Calls as probes write them: the thread from a ThreadSwitch, the method from its number.
+// Calls as callouts write them: the thread from a ThreadSwitch, the method from its number.
 class Calls : public EventBuilderTest {
  protected:
   explicit Calls(bool receivers = false, bool cpu_time = false)
@@ -55,7 +55,7 @@ class Calls : public EventBuilderTest {
     builder_.on_producer(producer);
     event(RecordKind::kThreadSwitch, 20, record::ThreadRecord{.thread = thread});
   }
-  void probe(RecordKind kind, std::uint32_t method) { event(kind, ++time_, record::ProbeRecord{}, 0, method); }
+  void callout(RecordKind kind, std::uint32_t method) { event(kind, ++time_, record::CalloutRecord{}, 0, method); }
   std::uint64_t time_ = 100;
 };
 

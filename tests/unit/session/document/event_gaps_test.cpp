@@ -32,9 +32,9 @@ class Gaps : public Calls {
 
 TEST_F(Gaps, StandBetweenTheEventsOfTheirThread) {
   run(1, 1);
-  probe(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
   gap(1, time_, 17);
-  probe(RecordKind::kMethodEntry, 8);
+  callout(RecordKind::kMethodEntry, 8);
   EXPECT_EQ(gaps(), (Names{"1 101 102 17"}));
   EXPECT_EQ(names(),
             (Names{"threadStart", "classDef", "methodDef", "methodEntry", "option", "methodDef", "methodEntry"}));
@@ -43,7 +43,7 @@ TEST_F(Gaps, StandBetweenTheEventsOfTheirThread) {
 // The last known state of a thread that still loses events when the document ends.
 TEST_F(Gaps, ThatGoOnAtTheEndAreReported) {
   run(1, 1);
-  probe(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
   gap(1, time_, 0, record::kGapBegins);
   EXPECT_EQ(gaps(), Names());
   EXPECT_TRUE(builder_.finish());
@@ -52,9 +52,9 @@ TEST_F(Gaps, ThatGoOnAtTheEndAreReported) {
 
 TEST_F(Gaps, ThatDidNotComeAreNone) {
   run(1, 1);
-  probe(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
   gap(1, time_, 0, record::kGapBegins);  // but there was room by then
-  probe(RecordKind::kMethodExit, 7);
+  callout(RecordKind::kMethodExit, 7);
   EXPECT_TRUE(builder_.finish());
   EXPECT_EQ(gaps(), Names());
   EXPECT_EQ(capture_.all<trace::MethodExit>().size(), 1u);
@@ -62,36 +62,36 @@ TEST_F(Gaps, ThatDidNotComeAreNone) {
 
 TEST_F(Gaps, ThatNoThreadIsKnownOfCloseAll) {
   run(1, 1);
-  probe(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
   gap(0, time_, 3);
-  probe(RecordKind::kMethodExit, 7);
+  callout(RecordKind::kMethodExit, 7);
   EXPECT_EQ(gaps(), (Names{"0 101 102 3"}));
   EXPECT_EQ(builder_.orphan_exits(), 1u);
 }
 
 TEST_F(Gaps, OfAVirtualThreadAreWhereItRunsNext) {
-  run_virtual(1, 2);                   // 101
-  probe(RecordKind::kMethodEntry, 7);  // 102
-  run_virtual(3, 2, 90);               // 103: before its last event
-  probe(RecordKind::kMethodExit, 7);
+  run_virtual(1, 2);                     // 101
+  callout(RecordKind::kMethodEntry, 7);  // 102
+  run_virtual(3, 2, 90);                 // 103: before its last event
+  callout(RecordKind::kMethodExit, 7);
   EXPECT_EQ(gaps(), Names());
   EXPECT_EQ(capture_.all<trace::MethodExit>().size(), 1u);
-  probe(RecordKind::kMethodEntry, 8);  // 105
-  run_virtual(1, 2, 105);              // 106: may have run elsewhere since
+  callout(RecordKind::kMethodEntry, 8);  // 105
+  run_virtual(1, 2, 105);                // 106: may have run elsewhere since
   EXPECT_EQ(gaps(), (Names{"2 105 106 0"}));
-  probe(RecordKind::kMethodExit, 8);
+  callout(RecordKind::kMethodExit, 8);
   EXPECT_EQ(builder_.orphan_exits(), 1u);
 }
 
-// A thread that has ended is in no call: missing ends were lost (a probe had no stack).
+// A thread that has ended is in no call: missing ends were lost (a callout had no stack).
 TEST_F(Gaps, AreWhatAThreadHasOpenAtItsEnd) {
   run(1, 1);
-  probe(RecordKind::kMethodEntry, 7);
-  probe(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
   event(RecordKind::kThreadEnd, ++time_, record::ThreadRecord{.thread = 1});
   EXPECT_EQ(gaps(), (Names{"1 103 103 2"}));
   run(2, 2);
-  probe(RecordKind::kMethodEntry, 7);
+  callout(RecordKind::kMethodEntry, 7);
   event(RecordKind::kThreadEnd, ++time_, record::ThreadRecord{.thread = 2}, record::kWithinCalls);
   EXPECT_EQ(gaps().size(), 1u);
   EXPECT_EQ(capture_.all<trace::Option>().back().key.view(), trace::kExitKey);

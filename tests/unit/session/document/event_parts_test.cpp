@@ -80,14 +80,14 @@ TEST_F(EventPartsTest, ALossClosesWhatIsOpen) {
   WaitEvents waits(context());
   ProducerStates producers;
   LossEvents losses(context(), calls, waits, producers);
-  ASSERT_TRUE(calls.write_entry(record_of(RecordKind::kMethodEntry, 10, record::ProbeRecord{}, 7), 10, 0));
+  ASSERT_TRUE(calls.write_entry(record_of(RecordKind::kMethodEntry, 10, record::CalloutRecord{}, 7), 10, 0));
   EXPECT_EQ(calls.stacks().of(1).size(), 1u);
   const TimedRecord gap = record_of(RecordKind::kGap, 30, record::GapRecord{.thread = 1, .from = 20}, 4);
   ASSERT_TRUE(losses.write(gap.as<record::GapRecord>()));
   EXPECT_EQ(calls.stacks().of(1).size(), 0u);
   EXPECT_EQ(std::get<trace::Option>(capture_.events().back()).key.view(), "jtrace.gap");
   // The exit of a lost call has no entry.
-  ASSERT_TRUE(calls.write_end(record_of(RecordKind::kMethodExit, 40, record::ProbeRecord{}, 7)));
+  ASSERT_TRUE(calls.write_end(record_of(RecordKind::kMethodExit, 40, record::CalloutRecord{}, 7)));
   EXPECT_EQ(calls.orphan_exits(), 1u);
 }
 

@@ -54,10 +54,10 @@ class Script {
     for (int i = 0; i < rounds; ++i, ++round_) {
       for (std::uint32_t thread = 1; thread <= kThreads; ++thread) {
         if (round_ == 0) write(thread, record::ThreadRecord{.thread = thread}, record::RecordKind::kThreadSwitch);
-        probe(thread, record::RecordKind::kMethodEntry);
+        callout(thread, record::RecordKind::kMethodEntry);
         if (round_ % 7 == 0)
           write(thread, record::MonitorRecord{.thread = thread, .object = 1}, record::RecordKind::kMonContendedEnter);
-        probe(thread, record::RecordKind::kMethodExit);
+        callout(thread, record::RecordKind::kMethodExit);
       }
     }
   }
@@ -80,8 +80,8 @@ class Script {
   static constexpr std::uint32_t kThreads = 3;
 
   void define(const std::string& bytes) { definitions_->write(bytes.data(), bytes.size()); }
-  void probe(std::uint32_t thread, record::RecordKind kind) {
-    record::ProbeRecord made{};
+  void callout(std::uint32_t thread, record::RecordKind kind) {
+    record::CalloutRecord made{};
     made.header.number = 1 + static_cast<std::uint32_t>(round_) % 5;
     write(thread, made, kind);
   }

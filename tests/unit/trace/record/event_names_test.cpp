@@ -21,7 +21,7 @@ std::vector<std::string> words_in(const std::string& text) {
 // Every bit of Start has a word or an option, and the words that are echoed are accepted again.
 TEST(EventNames, ReachEachRowOfTheTable) {
   std::uint64_t reached = kVirtualThreadEvent;  // --virtual-threads
-#define EVENT_BIT(number, Name, when, probes, groups, words)                                    \
+#define EVENT_BIT(number, Name, when, callouts, groups, words)                                  \
   if (k##Name##Event != kVirtualThreadEvent) {                                                  \
     const std::uint64_t bit = k##Name##Event;                                                   \
     EXPECT_EQ(events_of_words(words_in(words_of_events(bit))).value_or(0) & bit, bit) << #Name; \
@@ -35,7 +35,7 @@ TEST(EventNames, ReachEachRowOfTheTable) {
 
 // Each word by itself, as a document may have it: its row, and no row that has not this word.
 TEST(EventNames, OfADocumentAreReadByTheSameTable) {
-#define EVENT_BIT(number, Name, when, probes, groups, words)                                        \
+#define EVENT_BIT(number, Name, when, callouts, groups, words)                                      \
   for (const std::string_view list : {std::string_view(groups), std::string_view(words)})           \
     for (const std::string_view word : split(list, ' ')) {                                          \
       if (word.empty()) continue;                                                                   \
@@ -46,7 +46,7 @@ TEST(EventNames, OfADocumentAreReadByTheSameTable) {
 #include "trace/record/events.def"
 #undef EVENT_BIT
   EXPECT_EQ(events_in(""), 0u);
-  EXPECT_EQ(events_in("all") & kProbeEvents, 0u) << "what rewrites bytecode must be named";
+  EXPECT_EQ(events_in("all") & kCalloutEvents, 0u) << "what rewrites bytecode must be named";
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ References of(Record made, RecordKind kind, std::uint32_t number = 0) {
 }
 
 TEST(RecordReferences, AreMethodsObjectsClassesStacksAndTexts) {
-  EXPECT_THAT(of(ProbeRecord{}, RecordKind::kMethodEntry, 7), ElementsAre(Pair(Kind::kMethod, 7)));
-  EXPECT_THAT(of(ProbeRecord{}, RecordKind::kCall, 8), ElementsAre(Pair(Kind::kMethod, 8)));
+  EXPECT_THAT(of(CalloutRecord{}, RecordKind::kMethodEntry, 7), ElementsAre(Pair(Kind::kMethod, 7)));
+  EXPECT_THAT(of(CalloutRecord{}, RecordKind::kCall, 8), ElementsAre(Pair(Kind::kMethod, 8)));
   EXPECT_THAT(of(CountRecord{.header = {}, .count = 5, .unused = 0}, RecordKind::kMethodCount, 9),
               ElementsAre(Pair(Kind::kMethod, 9)));
   EXPECT_THAT(of(MonitorRecord{.header = {}, .thread = 1, .object = 4, .argument = 0, .owner = 0},
@@ -51,12 +51,12 @@ TEST(RecordReferences, AreMethodsObjectsClassesStacksAndTexts) {
 }
 
 TEST(RecordReferences, AreNoneOfWhatIsNumberedOtherwiseOrIsNothing) {
-  EXPECT_TRUE(of(ProbeRecord{}, RecordKind::kGap, 7).empty());  // the number is the number of lost events
+  EXPECT_TRUE(of(CalloutRecord{}, RecordKind::kGap, 7).empty());  // the number is the number of lost events
   EXPECT_TRUE(of(ThreadRecord{.header = {}, .thread = 3, .lost_until = 0}, RecordKind::kGcStart, 7).empty());
   EXPECT_TRUE(of(ValueRecord{.header = {}, .bits = 6, .kind = ValueKind::kPrimitive}, RecordKind::kValue).empty());
   EXPECT_TRUE(of(ObjectRecord{.header = {}, .id = 6, .thread = 1}, RecordKind::kObjFree).empty());
   EXPECT_TRUE(of(MonitorRecord{}, RecordKind::kMonWait).empty());
-  EXPECT_TRUE(of(ProbeRecord{}, RecordKind::kObjAlloc, 7).empty());  // too short
+  EXPECT_TRUE(of(CalloutRecord{}, RecordKind::kObjAlloc, 7).empty());  // too short
 }
 
 }  // namespace

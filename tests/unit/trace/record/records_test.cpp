@@ -82,14 +82,14 @@ TEST(Records, AreMalformedWhereTheyAreShorterThanTheirStruct) {
 TEST(Records, KindsThatAreNoRowAreNothing) {
   const auto none = static_cast<RecordKind>(std::size(kRecords));
   EXPECT_EQ(least_slots(none), 0);
-  for (const RecordKinds kinds : {kElementKinds, kFrameKinds, kCountedKinds, kProbeKinds, kFreeKinds}) {
+  for (const RecordKinds kinds : {kElementKinds, kFrameKinds, kCountedKinds, kCalloutKinds, kFreeKinds}) {
     EXPECT_FALSE(is_in(kinds, none));
     EXPECT_FALSE(is_in(kinds, static_cast<RecordKind>(255)));
   }
   EXPECT_EQ(ended_by(none), RecordEnds::kNothing);
 }
 
-// A record of bytecode has one slot, or a second one with the cpu time or the object (agent/methods/probe_code.cpp).
+// A record of bytecode has one slot, or a second one with the cpu time or the object (agent/methods/callout_code.cpp).
 TEST(Records, OfBytecodeHaveTwoSlotsAtTheMost) { EXPECT_EQ(kLargestOfBytecode, 2 * kSlotSize); }
 
 std::string without_comments(const std::string& source) {
@@ -138,10 +138,10 @@ TEST(Wire, DocsHaveARowForEachRecord) {
 
 TEST(Wire, DocsHaveARowForEachEventBit) {
   const std::string text = document();
-#define EVENT_BIT(number, Name, when, probes, groups, words)                                              \
+#define EVENT_BIT(number, Name, when, callouts, groups, words)                                            \
   {                                                                                                       \
     const std::string row = "| " + std::to_string(number) + " | " #Name " | " + words_of(#when) + " | " + \
-                            words_of(#probes) + " | " + groups + " | " + words + " |\n";                  \
+                            words_of(#callouts) + " | " + groups + " | " + words + " |\n";                \
     EXPECT_THAT(text, testing::HasSubstr(row)) << "the table of docs/wire.md lacks a row";                \
   }
 #include "trace/record/events.def"

@@ -1,4 +1,4 @@
-// Receivers of calls, and allocations: the natives of the probe class that take an object.
+// Receivers of calls, and allocations: the natives of the callout class that take an object.
 #pragma once
 
 #include <jni.h>

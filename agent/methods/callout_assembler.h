@@ -1,32 +1,33 @@
-// ProbeAssembler: the class that probes call, while it is made: its constants, its native methods, and the sequences of
-// instructions that its methods share. probe_code.cpp and slow_probes.h add the methods. No JVM; one thread.
+// CalloutAssembler: the class that callouts call, while it is made: its constants, its native methods, and the
+// sequences of instructions that its methods share. callout_code.cpp and slow_callouts.h add the methods. No JVM; one
+// thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "agent/classfile/callout_methods.h"
 #include "agent/classfile/class_builder.h"
-#include "agent/classfile/probe_methods.h"
-#include "agent/methods/probe_area.h"
-#include "agent/methods/probe_code.h"
+#include "agent/methods/callout_area.h"
+#include "agent/methods/callout_code.h"
 #include "trace/record/record_kinds.h"
 
 namespace jtrace::agent {
 
+using classfile::CalloutMethod;
 using classfile::CodeBuilder;
-using classfile::ProbeMethod;
 
 // A method of the class that writes a record, and the record's kind.
-struct WritingProbe {
-  ProbeMethod method;
+struct WritingCallout {
+  CalloutMethod method;
   record::RecordKind kind;
 };
 
-class ProbeAssembler {
+class CalloutAssembler {
  public:
-  ProbeAssembler(ProbeStyle style, const ProbeClassFacts& facts, const ProbeArea& area)
-      : style_(style), facts_(facts), area_(area), made_(probe_class_name(style), "java/lang/Object") {
+  CalloutAssembler(CalloutStyle style, const CalloutClassFacts& facts, const CalloutArea& area)
+      : style_(style), facts_(facts), area_(area), made_(callout_class_name(style), "java/lang/Object") {
     const std::string_view unsafe_name = facts.internal_unsafe ? "jdk/internal/misc/Unsafe" : "sun/misc/Unsafe";
     classfile::ConstantPool& pool = made_.pool();
     const std::uint16_t unsafe = pool.klass(unsafe_name);
@@ -48,18 +49,19 @@ class ProbeAssembler {
     ended_ = own(OwnNative::kEnded);
     idle_ = own(OwnNative::kIdle);
     identify_ = own(OwnNative::kIdentify);
-    enter_ = own(classfile::text_of(ProbeMethod::kEnter).name, classfile::text_of(ProbeMethod::kEnter).descriptor);
+    enter_ = own(classfile::text_of(CalloutMethod::kEnter).name, classfile::text_of(CalloutMethod::kEnter).descriptor);
     received_ = own(OwnNative::kReceived);
     cpu_time_ = own(OwnNative::kCpuTime);
     const std::uint16_t thread = pool.klass("java/lang/Thread");
     current_ = pool.method(thread, "currentThread", "()Ljava/lang/Thread;");
     if (facts.virtual_threads) carrier_ = pool.method(thread, "currentCarrierThread", "()Ljava/lang/Thread;");
-    if (style.time == ProbeTime::kPrecise) nano_time_ = pool.method(pool.klass("java/lang/System"), "nanoTime", "()J");
+    if (style.time == CalloutTime::kPrecise)
+      nano_time_ = pool.method(pool.klass("java/lang/System"), "nanoTime", "()J");
     force_inline_ =
         facts.internal_unsafe ? "Ljdk/internal/vm/annotation/ForceInline;" : "Ljava/lang/invoke/ForceInline;";
   }
-  ProbeAssembler(const ProbeAssembler&) = delete;
-  ProbeAssembler& operator=(const ProbeAssembler&) = delete;
+  CalloutAssembler(const CalloutAssembler&) = delete;
+  CalloutAssembler& operator=(const CalloutAssembler&) = delete;
 
  protected:
   // Opcodes that only these classes use (JVMS 6.5).
@@ -91,10 +93,10 @@ class ProbeAssembler {
 
   // The native methods that the generated code calls.
   enum class OwnNative {
-#define PROBE_NATIVE(method, function)
+#define CALLOUT_NATIVE(method, function)
 #define OWN_NATIVE(id, name, descriptor, function) id,
-#include "agent/methods/probe_natives.def"
-#undef PROBE_NATIVE
+#include "agent/methods/callout_natives.def"
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
   };
   struct NativeText {
@@ -102,10 +104,10 @@ class ProbeAssembler {
     const char* descriptor;
   };
   static constexpr NativeText kOwnNatives[] = {
-#define PROBE_NATIVE(method, function)
+#define CALLOUT_NATIVE(method, function)
 #define OWN_NATIVE(id, name, descriptor, function) {name, descriptor},
-#include "agent/methods/probe_natives.def"
-#undef PROBE_NATIVE
+#include "agent/methods/callout_natives.def"
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
   };
 
@@ -132,14 +134,14 @@ class ProbeAssembler {
     kCpuTime = 14,
     kLocals = 16
   };
-  // The arguments of a probe.
+  // The arguments of a callout.
   enum Arguments {
     kNumber,  // the method
     kLine,    // line, method
     kObject,  // receiver, method
   };
 
-  static constexpr Arguments arguments_of(ProbeMethod method) {
+  static constexpr Arguments arguments_of(CalloutMethod method) {
     if (classfile::takes(method, classfile::kTakesObject)) return kObject;
     return classfile::takes(method, classfile::kTakesLine) ? kLine : kNumber;
   }
@@ -152,16 +154,16 @@ class ProbeAssembler {
     return own(text.name, text.descriptor);
   }
   void add_natives() {
-#define PROBE_NATIVE(method, function)                                          \
-  made_.add_native(kPublicStatic, classfile::text_of(ProbeMethod::method).name, \
-                   classfile::text_of(ProbeMethod::method).descriptor);
+#define CALLOUT_NATIVE(method, function)                                          \
+  made_.add_native(kPublicStatic, classfile::text_of(CalloutMethod::method).name, \
+                   classfile::text_of(CalloutMethod::method).descriptor);
 #define OWN_NATIVE(id, name, descriptor, function) made_.add_native(kPrivateStatic, name, descriptor);
-#include "agent/methods/probe_natives.def"
-#undef PROBE_NATIVE
+#include "agent/methods/callout_natives.def"
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
   }
-  void add_method(ProbeMethod method, const CodeBuilder& code) {
-    const classfile::ProbeMethodText& text = classfile::text_of(method);
+  void add_method(CalloutMethod method, const CodeBuilder& code) {
+    const classfile::CalloutMethodText& text = classfile::text_of(method);
     made_.add_method(kPublicStatic, text.name, text.descriptor, 12, kLocals, code, force_inline_);
   }
 
@@ -267,13 +269,13 @@ class ProbeAssembler {
     code.op2(kInvokevirtual, put_long_);
   }
   void push_time(CodeBuilder& code) {
-    if (style_.time == ProbeTime::kPrecise) code.op2(classfile::kInvokestatic, nano_time_);
+    if (style_.time == CalloutTime::kPrecise) code.op2(classfile::kInvokestatic, nano_time_);
     else load_at(code, area_.clock_address());
   }
 
-  ProbeStyle style_;
-  const ProbeClassFacts& facts_;
-  const ProbeArea& area_;
+  CalloutStyle style_;
+  const CalloutClassFacts& facts_;
+  const CalloutArea& area_;
   classfile::ClassBuilder made_;
   std::uint16_t get_unsafe_ = 0, get_long_ = 0, put_long_ = 0, put_release_ = 0, field_ = 0, area_field_ = 0, slow_ = 0,
                 current_ = 0, carrier_ = 0, nano_time_ = 0, get_and_add_ = 0, uncounted_ = 0, opened_ = 0, ended_ = 0,

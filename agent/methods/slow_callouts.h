@@ -1,28 +1,28 @@
-// SlowProbes: the methods of the class that keep a thread's open calls (open_calls.h), with --slower-than. They write
+// SlowCallouts: the methods of the class that keep a thread's open calls (open_calls.h), with --slower-than. They write
 // no records; native code does for calls that took long.
 #pragma once
 
+#include "agent/methods/callout_assembler.h"
 #include "agent/methods/open_calls.h"
-#include "agent/methods/probe_assembler.h"
 
 namespace jtrace::agent {
 
 // The method that puts a call on the thread's stack of open calls, those that give it its receiver
 // (as it begins, as its constructor has initialized it), and those that end it.
-inline constexpr ProbeMethod kSlowBegin = ProbeMethod::kEnter;
-inline constexpr ProbeMethod kSlowReceivers[] = {ProbeMethod::kReceived, ProbeMethod::kConstructed};
-inline constexpr WritingProbe kSlowEnds[] = {{ProbeMethod::kExit, record::RecordKind::kMethodExit},
-                                             {ProbeMethod::kLeave, record::RecordKind::kMethodUnwind}};
+inline constexpr CalloutMethod kSlowBegin = CalloutMethod::kEnter;
+inline constexpr CalloutMethod kSlowReceivers[] = {CalloutMethod::kReceived, CalloutMethod::kConstructed};
+inline constexpr WritingCallout kSlowEnds[] = {{CalloutMethod::kExit, record::RecordKind::kMethodExit},
+                                               {CalloutMethod::kLeave, record::RecordKind::kMethodUnwind}};
 
-class SlowProbes : public ProbeAssembler {
+class SlowCallouts : public CalloutAssembler {
  protected:
-  using ProbeAssembler::ProbeAssembler;
+  using CalloutAssembler::CalloutAssembler;
 
-  void add_slow_probes() {
+  void add_slow_callouts() {
     add_push();
     add_receiver(kSlowReceivers[0], true);
     add_receiver(kSlowReceivers[1], false);
-    for (const WritingProbe& each : kSlowEnds) add_pop(each.method, each.kind);
+    for (const WritingCallout& each : kSlowEnds) add_pop(each.method, each.kind);
   }
 
  private:
@@ -119,7 +119,7 @@ class SlowProbes : public ProbeAssembler {
 
   // The receiver of a call that begins, or of a constructor that has just initialized its object. Native code stores it
   // in the call's frame.
-  void add_receiver(ProbeMethod method, bool enters) {
+  void add_receiver(CalloutMethod method, bool enters) {
     CodeBuilder code(made_.pool());
     if (enters) {
       code.op1(classfile::kIload, 1);
@@ -138,7 +138,7 @@ class SlowProbes : public ProbeAssembler {
   }
 
   // A call ends: pops it. If it took long, or is not the innermost one, native code handles it.
-  void add_pop(ProbeMethod method, record::RecordKind kind) {
+  void add_pop(CalloutMethod method, record::RecordKind kind) {
     CodeBuilder code(made_.pool());
     const Local thread = thread_ids(code);
     find_entry(code, area_.open_calls().entries_address(), OpenCalls::kEntries, thread);

@@ -1,7 +1,7 @@
-#include "agent/methods/probe_exceptions.h"
+#include "agent/methods/callout_exceptions.h"
 
-#include "agent/methods/probe_guard.h"
-#include "agent/methods/probe_values.h"
+#include "agent/methods/callout_guard.h"
+#include "agent/methods/callout_values.h"
 
 namespace jtrace::agent {
 namespace {
@@ -16,7 +16,7 @@ jfieldID field_of(JNIEnv* jni, jclass type, const char* name, const char* descri
 }
 
 // Cause and message are read at an exception's first record, and at each athrow: it may have got a cause before that.
-void describe(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, record::ExceptionRecord& made) {
+void describe(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, record::ExceptionRecord& made) {
   Recorder& recorder = guard.recorder();
   const ThrowableFields& fields = guard.tracer().throwable();
   if (fields.cause != nullptr) {
@@ -29,7 +29,7 @@ void describe(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, record::Exce
 }
 
 // Before the record of the exception that suppresses them.
-void write_suppressed(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, const record::ExceptionRecord& by) {
+void write_suppressed(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, const record::ExceptionRecord& by) {
   const ThrowableFields& fields = guard.tracer().throwable();
   if (fields.suppressed == nullptr || fields.array_list == nullptr || by.object == 0) return;
   jobject list = jni->GetObjectField(thrown, fields.suppressed);
@@ -71,7 +71,7 @@ void ThrowableFields::release(JNIEnv* jni) {
   array_list = nullptr;
 }
 
-void write_exception(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place, std::uint32_t method,
+void write_exception(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place, std::uint32_t method,
                      std::uint32_t line) {
   Recorder& recorder = guard.recorder();
   record::ExceptionRecord made{};

@@ -1,62 +1,66 @@
-#include "agent/methods/probe_code.h"
+#include "agent/methods/callout_code.h"
 
 #include "agent/methods/call_counts.h"
-#include "agent/methods/probe_assembler.h"
-#include "agent/methods/slow_probes.h"
+#include "agent/methods/callout_assembler.h"
+#include "agent/methods/slow_callouts.h"
 #include "trace/record/layout.h"
 
 namespace jtrace::agent {
 namespace {
 
-constexpr WritingProbe kEachCall[] = {
-    {ProbeMethod::kEnter, record::RecordKind::kMethodEntry},    {ProbeMethod::kExit, record::RecordKind::kMethodExit},
-    {ProbeMethod::kLeave, record::RecordKind::kMethodUnwind},   {ProbeMethod::kReceived, record::RecordKind::kEntryOf},
-    {ProbeMethod::kConstructed, record::RecordKind::kReceiver}, {ProbeMethod::kCalled, record::RecordKind::kCall},
-    {ProbeMethod::kReturned, record::RecordKind::kReturn},      {ProbeMethod::kBegin, record::RecordKind::kFrameBegin},
-    {ProbeMethod::kEnd, record::RecordKind::kFrameEnd},         {ProbeMethod::kHandled, record::RecordKind::kHandler}};
+constexpr WritingCallout kEachCall[] = {{CalloutMethod::kEnter, record::RecordKind::kMethodEntry},
+                                        {CalloutMethod::kExit, record::RecordKind::kMethodExit},
+                                        {CalloutMethod::kLeave, record::RecordKind::kMethodUnwind},
+                                        {CalloutMethod::kReceived, record::RecordKind::kEntryOf},
+                                        {CalloutMethod::kConstructed, record::RecordKind::kReceiver},
+                                        {CalloutMethod::kCalled, record::RecordKind::kCall},
+                                        {CalloutMethod::kReturned, record::RecordKind::kReturn},
+                                        {CalloutMethod::kBegin, record::RecordKind::kFrameBegin},
+                                        {CalloutMethod::kEnd, record::RecordKind::kFrameEnd},
+                                        {CalloutMethod::kHandled, record::RecordKind::kHandler}};
 
 // Whether the class has the method for rewritten code.
-constexpr bool is_made(ProbeCalls calls, ProbeMethod wanted) {
-#define PROBE_NATIVE(method, function) \
-  if (wanted == ProbeMethod::method) return true;
+constexpr bool is_made(CalloutCalls calls, CalloutMethod wanted) {
+#define CALLOUT_NATIVE(method, function) \
+  if (wanted == CalloutMethod::method) return true;
 #define OWN_NATIVE(id, name, descriptor, function)
-#include "agent/methods/probe_natives.def"
-#undef PROBE_NATIVE
+#include "agent/methods/callout_natives.def"
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
-  if (wanted == ProbeMethod::kLine || wanted == ProbeMethod::kCount) return true;
-  if (calls == ProbeCalls::kSlow) {
-    for (const WritingProbe& each : kSlowEnds)
+  if (wanted == CalloutMethod::kLine || wanted == CalloutMethod::kCount) return true;
+  if (calls == CalloutCalls::kSlow) {
+    for (const WritingCallout& each : kSlowEnds)
       if (each.method == wanted) return true;
     return wanted == kSlowBegin || wanted == kSlowReceivers[0] || wanted == kSlowReceivers[1];
   }
-  for (const WritingProbe& each : kEachCall)
+  for (const WritingCallout& each : kEachCall)
     if (each.method == wanted) return true;
   return false;
 }
-template <ProbeCalls kCalls>
-constexpr bool kIsWhole = classfile::has_methods_of(probe_options(kCalls),
-                                                    [](ProbeMethod method) { return is_made(kCalls, method); });
-static_assert(kIsWhole<ProbeCalls::kEach> && kIsWhole<ProbeCalls::kSlow>);
+template <CalloutCalls kCalls>
+constexpr bool kIsWhole = classfile::has_methods_of(callout_options(kCalls),
+                                                    [](CalloutMethod method) { return is_made(kCalls, method); });
+static_assert(kIsWhole<CalloutCalls::kEach> && kIsWhole<CalloutCalls::kSlow>);
 
 // Emits the methods of the class.
-class Maker : public SlowProbes {
+class Maker : public SlowCallouts {
  public:
-  using SlowProbes::SlowProbes;
+  using SlowCallouts::SlowCallouts;
 
   classfile::Bytes make() {
     begin();
-    if (style_.calls == ProbeCalls::kSlow) {
-      add_slow_probes();
+    if (style_.calls == CalloutCalls::kSlow) {
+      add_slow_callouts();
     } else {
-      for (const WritingProbe& each : kEachCall) add_probe(each.method, each.kind);
+      for (const WritingCallout& each : kEachCall) add_callout(each.method, each.kind);
     }
-    add_probe(ProbeMethod::kLine, record::RecordKind::kLine);
+    add_callout(CalloutMethod::kLine, record::RecordKind::kLine);
     add_count();
     return made_.finish();
   }
 
  private:
-  void add_probe(ProbeMethod method, record::RecordKind kind) {
+  void add_callout(CalloutMethod method, record::RecordKind kind) {
     const Arguments arguments = arguments_of(method);
     CodeBuilder code(made_.pool());
     const std::uint32_t size = record::size_of(kind, style_.cpu_time);
@@ -79,7 +83,7 @@ class Maker : public SlowProbes {
     code.op(kAconstNull);
     code.push_long(area_.table_address());
     code.op1(kLload, kCarrier);
-    code.push_long(ProbeArea::kEntries - 1);
+    code.push_long(CalloutArea::kEntries - 1);
     code.op(kLand);
     code.op(kIconst3);
     code.op(kLshl);
@@ -183,7 +187,7 @@ class Maker : public SlowProbes {
     code.op2(classfile::kInvokestatic, uncounted_);
     code.land(has_owner);
     code.op(classfile::kReturn);
-    add_method(ProbeMethod::kCount, code);
+    add_method(CalloutMethod::kCount, code);
   }
   // Adds the offset of the method's counter to the block's address on the operand stack.
   void add_counter_offset(CodeBuilder& code) {
@@ -219,17 +223,17 @@ class Maker : public SlowProbes {
 }  // namespace
 
 // The number is the class's version. What a method writes, and where, is compiled into it.
-std::string_view probe_class_name(ProbeStyle style) {
+std::string_view callout_class_name(CalloutStyle style) {
   static constexpr std::string_view kNames[] = {
       "java/lang/JTraceProbes11",        "java/lang/JTracePreciseProbes11",
       "java/lang/JTraceSlowProbes11",    "java/lang/JTracePreciseSlowProbes11",
       "java/lang/JTraceCpuProbes11",     "java/lang/JTracePreciseCpuProbes11",
       "java/lang/JTraceSlowCpuProbes11", "java/lang/JTracePreciseSlowCpuProbes11"};
-  return kNames[(style.time == ProbeTime::kPrecise ? 1 : 0) + (style.calls == ProbeCalls::kSlow ? 2 : 0) +
+  return kNames[(style.time == CalloutTime::kPrecise ? 1 : 0) + (style.calls == CalloutCalls::kSlow ? 2 : 0) +
                 (style.cpu_time ? 4 : 0)];
 }
 
-classfile::Bytes make_probe_class(ProbeStyle style, const ProbeClassFacts& facts, const ProbeArea& area) {
+classfile::Bytes make_callout_class(CalloutStyle style, const CalloutClassFacts& facts, const CalloutArea& area) {
   return Maker(style, facts, area).make();
 }
 

@@ -1,4 +1,4 @@
-// Arguments and return values: the functions of the probe class's value() methods.
+// Arguments and return values: the functions of the callout class's value() methods.
 #pragma once
 
 #include <jni.h>
@@ -10,8 +10,8 @@
 
 namespace jtrace::agent {
 
-// One value as a probe passes it.
-struct ProbeValue {
+// One value as a callout passes it.
+struct CalloutValue {
   std::uint64_t bits;  // of a primitive
   jobject object;
   bool is_object;
@@ -20,7 +20,7 @@ struct ProbeValue {
 };
 
 // With --slower-than the value is kept until the call turns out to be slow.
-void write_value(JNIEnv* jni, const ProbeValue& value);
+void write_value(JNIEnv* jni, const CalloutValue& value);
 
 // The id of the string's definition: its first characters (record::kMostText), 0: there was no room.
 std::uint64_t define_text(const CallbackGuard& guard, JNIEnv* jni, jstring string);

@@ -1,4 +1,4 @@
-// ProbeGuard: how the natives of the probe class reach the trace. False also if the trace has no probes.
+// CalloutGuard: how the natives of the callout class reach the trace. False also if the trace has no callouts.
 #pragma once
 
 #include "agent/callback_guard.h"
@@ -6,13 +6,13 @@
 
 namespace jtrace::agent {
 
-class ProbeGuard : public CallbackGuard {
+class CalloutGuard : public CallbackGuard {
  public:
   using CallbackGuard::CallbackGuard;
 
   explicit operator bool() const { return CallbackGuard::operator bool() && recorder().methods != nullptr; }
   MethodTracer& tracer() const { return *recorder().methods; }
-  ProbeArea& area() const { return tracer().area(); }
+  CalloutArea& area() const { return tracer().area(); }
 };
 
 }  // namespace jtrace::agent

@@ -1,10 +1,10 @@
-#include "agent/methods/probe_values.h"
+#include "agent/methods/callout_values.h"
 
 #include <atomic>
 
 #include "agent/classfile/class_rewriter.h"
-#include "agent/methods/probe_guard.h"
-#include "agent/methods/probe_thread.h"
+#include "agent/methods/callout_guard.h"
+#include "agent/methods/callout_thread.h"
 
 namespace jtrace::agent {
 
@@ -30,7 +30,7 @@ void read_text(JNIEnv* jni, jstring string, Text& text) {
 }
 
 // Sets `bits` or `text`, depending on the type.
-record::ValueKind describe(const ProbeGuard& guard, JNIEnv* jni, jobject object, std::uint64_t& bits, Text& text) {
+record::ValueKind describe(const CalloutGuard& guard, JNIEnv* jni, jobject object, std::uint64_t& bits, Text& text) {
   if (object == nullptr) return record::ValueKind::kNull;
   jclass type = jni->GetObjectClass(object);
   if (jni->IsSameObject(type, guard.tracer().string_class())) {
@@ -60,14 +60,14 @@ void write(const CallbackGuard& guard, record::ValueRecord& made, std::uint32_t 
   guard.write(made, record::RecordKind::kValue);
 }
 
-// The values of the calling thread; nullptr if it has none and gets none. Probes release a virtual thread's values when
-// it has no open call; a platform thread's are released when it ends.
-OpenCalls::Stack* stack_of(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread) {
+// The values of the calling thread; nullptr if it has none and gets none. Callouts release a virtual thread's values
+// when it has no open call; a platform thread's are released when it ends.
+OpenCalls::Stack* stack_of(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread) {
   Recorder& recorder = guard.recorder();
   if (OpenCalls::Stack* stack = guard.area().open_calls().find(thread)) return stack;
   const CurrentThread current(recorder.jvmti, jni);
   if (thread == 0 || recorder.threads.is_own(thread) || current.get() == nullptr) return nullptr;
-  if (!recorder.threads.is_virtual(jni, current.get())) guard.producer().probed_as = thread;
+  if (!recorder.threads.is_virtual(jni, current.get())) guard.producer().called_out_as = thread;
   return guard.tracer().open_calls_of(thread);
 }
 
@@ -93,8 +93,8 @@ void keep(OpenCalls::Stack& stack, const record::ValueRecord& made, const Text& 
 
 }  // namespace
 
-void write_value(JNIEnv* jni, const ProbeValue& value) {
-  ProbeGuard guard;
+void write_value(JNIEnv* jni, const CalloutValue& value) {
+  CalloutGuard guard;
   if (!guard) return;
   Recorder& recorder = guard.recorder();
   LocalFrame frame(jni, 8);

@@ -1,4 +1,4 @@
-// CodeRewriter: the code of the probes, and their places.
+// CodeRewriter: the code of the callouts, and their places.
 #include <algorithm>
 #include <utility>
 
@@ -47,7 +47,7 @@ void CodeRewriter::push(Bytes& out, std::uint32_t value) {
   put1(out, kIor);
 }
 
-void CodeRewriter::call(Bytes& out, ProbeMethod method) {
+void CodeRewriter::call(Bytes& out, CalloutMethod method) {
   if (constants_.owner == 0) constants_.owner = pool_.klass(helper_);
   std::uint16_t& constant = constants_.methods[static_cast<std::size_t>(method)];
   if (constant == 0) constant = pool_.method(constants_.owner, text_of(method).name, text_of(method).descriptor);
@@ -55,19 +55,19 @@ void CodeRewriter::call(Bytes& out, ProbeMethod method) {
   put2(out, constant);
 }
 
-template <ProbeMethod kMethod>
-void CodeRewriter::number_probe(Bytes& out) {
+template <CalloutMethod kMethod>
+void CodeRewriter::number_callout(Bytes& out) {
   static_assert(takes(kMethod, kTakesNumber));
   push(out, number_);
   call(out, kMethod);
 }
 
-void CodeRewriter::exit_probe(Bytes& out, std::uint32_t wanted) {
-  if ((wanted & kProbeExit) != 0) number_probe<ProbeMethod::kExit>(out);
-  else if ((wanted & kProbeFrames) != 0) number_probe<ProbeMethod::kEnd>(out);
+void CodeRewriter::exit_callout(Bytes& out, std::uint32_t wanted) {
+  if ((wanted & kCalloutExit) != 0) number_callout<CalloutMethod::kExit>(out);
+  else if ((wanted & kCalloutFrames) != 0) number_callout<CalloutMethod::kEnd>(out);
 }
 
-// What a call refers to, if the call gets probes; otherwise nullptr.
+// What a call refers to, if the call gets callouts; otherwise nullptr.
 CodeRewriter::Callee* CodeRewriter::callee_of(const Instruction& each) {
   if (each.op < kInvokevirtual || each.op > kInvokedynamic) return nullptr;
   const std::uint16_t index = u2_at(&code_[each.old_pc + 1]);
@@ -86,16 +86,16 @@ CodeRewriter::Callee* CodeRewriter::callee_of(const Instruction& each) {
   return nullptr;
 }
 
-template <ProbeMethod kMethod>
-void CodeRewriter::call_probe(Bytes& out, const Callee& callee) {
+template <CalloutMethod kMethod>
+void CodeRewriter::call_callout(Bytes& out, const Callee& callee) {
   static_assert(takes(kMethod, kTakesNumber));
   push(out, callee.number);
   call(out, kMethod);
 }
 
 // Expects the object on top of the stack.
-template <ProbeMethod kMethod>
-void CodeRewriter::object_probe(Bytes& out) {
+template <CalloutMethod kMethod>
+void CodeRewriter::object_callout(Bytes& out) {
   static_assert(takes(kMethod, kTakesObject));
   put1(out, kDup);
   push(out, number_);
@@ -104,8 +104,8 @@ void CodeRewriter::object_probe(Bytes& out) {
 
 // Expects the exception on top of the stack. A line number that needs a constant of its own is left out,
 // because constants are scarce (push()).
-template <ProbeMethod kMethod>
-void CodeRewriter::exception_probe(Bytes& out, std::uint32_t instruction) {
+template <CalloutMethod kMethod>
+void CodeRewriter::exception_callout(Bytes& out, std::uint32_t instruction) {
   const std::uint32_t line = line_at(instruction);
   put1(out, kDup);
   push_short(out, line <= kLongestShort ? line : 0);
@@ -114,29 +114,29 @@ void CodeRewriter::exception_probe(Bytes& out, std::uint32_t instruction) {
 }
 
 // Expects the time on top of the stack.
-void CodeRewriter::parking_probe(Bytes& out) {
+void CodeRewriter::parking_callout(Bytes& out) {
   put1(out, kDup2);
   push(out, number_);
-  call(out, ProbeMethod::kParking);
+  call(out, CalloutMethod::kParking);
 }
 
-template <ProbeMethod kMethod>
-void CodeRewriter::receiver_probe(Bytes& out) {
+template <CalloutMethod kMethod>
+void CodeRewriter::receiver_callout(Bytes& out) {
   static_assert(takes(kMethod, kTakesObject));
   put1(out, kAload0);
   push(out, number_);
   call(out, kMethod);
 }
 
-void CodeRewriter::entry_probe(Bytes& out, bool with_receiver) {
+void CodeRewriter::entry_callout(Bytes& out, bool with_receiver) {
   if (!with_receiver || (method_->access & kAccStatic) != 0 || method_->is_constructor())
-    return number_probe<ProbeMethod::kEnter>(out);
-  receiver_probe<ProbeMethod::kReceived>(out);
+    return number_callout<CalloutMethod::kEnter>(out);
+  receiver_callout<CalloutMethod::kReceived>(out);
 }
 
 // The isArray codes of primitive types are those of newarray (JVMS 6.5).
-void CodeRewriter::allocation_probe(Bytes& out, std::uint32_t instruction, bool with_site) {
-  if (!with_site) return object_probe<ProbeMethod::kAllocated>(out);
+void CodeRewriter::allocation_callout(Bytes& out, std::uint32_t instruction, bool with_site) {
+  if (!with_site) return object_callout<CalloutMethod::kAllocated>(out);
   constexpr std::uint8_t kArrayOfObjects = 2;
   const Instruction& each = instructions_[instruction];
   Site made{.line = static_cast<std::uint16_t>(line_at(instruction))};
@@ -152,17 +152,17 @@ void CodeRewriter::allocation_probe(Bytes& out, std::uint32_t instruction, bool 
     put2(out, pool_.integer(site));
   }
   push(out, number_);
-  call(out, ProbeMethod::kMade);
+  call(out, CalloutMethod::kMade);
 }
 
-void CodeRewriter::value_probe(Bytes& out, std::uint32_t type, std::uint32_t position) {
+void CodeRewriter::value_callout(Bytes& out, std::uint32_t type, std::uint32_t position) {
   push(out, position);
   push(out, number_);
   call(out, value_method(type));
 }
 
 // The locals that hold the arguments at the start (JVMS 2.6.1).
-void CodeRewriter::argument_probes() {
+void CodeRewriter::argument_callouts() {
   std::uint32_t slot = (method_->access & kAccStatic) != 0 ? 0 : 1;
   std::uint32_t position = 0;
   const std::string_view descriptor = method_->descriptor;
@@ -175,61 +175,61 @@ void CodeRewriter::argument_probes() {
     put1(prologue_, kIload + type);
     if (slot > 0xff) put2(prologue_, slot);
     else put1(prologue_, slot);
-    value_probe(prologue_, type, position);
+    value_callout(prologue_, type, position);
     slot += type == kLongValue || type == kDoubleValue ? 2 : 1;
   }
 }
 
-void CodeRewriter::plan_probes(std::uint32_t number, std::uint32_t wanted) {
+void CodeRewriter::plan_callouts(std::uint32_t number, std::uint32_t wanted) {
   number_ = number;
   find_places(wanted);
   const std::vector<std::uint8_t> is_handler = find_handler_starts(wanted);
   plan_prologue(wanted);
-  probes_.clear();
-  // Most instructions get no probe: that is tested here, without a call.
-  const bool has_lines = (wanted & kProbeLine) != 0;
-  const bool may_follow = (wanted & (kProbeArrays | kProbeNew | kProbeConstructed)) != 0;
+  callouts_.clear();
+  // Most instructions get no callout: that is tested here, without a call.
+  const bool has_lines = (wanted & kCalloutLine) != 0;
+  const bool may_follow = (wanted & (kCalloutArrays | kCalloutNew | kCalloutConstructed)) != 0;
   const auto count = static_cast<std::uint32_t>(instructions_.size());
   for (std::uint32_t i = 0; i < count; ++i) {
     Instruction& each = instructions_[i];
-    const bool parks = (wanted & kProbeParks) != 0 && each.op == kInvokevirtual &&
+    const bool parks = (wanted & kCalloutParks) != 0 && each.op == kInvokevirtual &&
                        is_park(klass_.method_reference(u2_at(&code_[each.old_pc + 1])));
-    Callee* const callee = (wanted & kProbeCalls) != 0 ? callee_of(each) : nullptr;
-    each.before = static_cast<std::uint32_t>(probes_.size());
+    Callee* const callee = (wanted & kCalloutCalls) != 0 ? callee_of(each) : nullptr;
+    each.before = static_cast<std::uint32_t>(callouts_.size());
     each.exit_size = 0;
     const bool starts_handler = !is_handler.empty() && is_handler[i] != 0;
     if (starts_handler || has_lines || each.op == kAthrow || is_return(each.op)) plan_before(i, wanted, starts_handler);
-    if (parks) parking_probe(probes_);
-    if (callee != nullptr) call_probe<ProbeMethod::kCalled>(probes_, *callee);
-    each.before_size = static_cast<std::uint32_t>(probes_.size()) - each.before;
-    each.after = static_cast<std::uint32_t>(probes_.size());
-    if (callee != nullptr) call_probe<ProbeMethod::kReturned>(probes_, *callee);
-    if (parks) call(probes_, ProbeMethod::kParked);
+    if (parks) parking_callout(callouts_);
+    if (callee != nullptr) call_callout<CalloutMethod::kCalled>(callouts_, *callee);
+    each.before_size = static_cast<std::uint32_t>(callouts_.size()) - each.before;
+    each.after = static_cast<std::uint32_t>(callouts_.size());
+    if (callee != nullptr) call_callout<CalloutMethod::kReturned>(callouts_, *callee);
+    if (parks) call(callouts_, CalloutMethod::kParked);
     if (may_follow) plan_after(i, wanted);
-    each.after_size = static_cast<std::uint32_t>(probes_.size()) - each.after;
+    each.after_size = static_cast<std::uint32_t>(callouts_.size()) - each.after;
   }
   find_restarts();
   plan_handlers(wanted);
 }
 
 void CodeRewriter::find_places(std::uint32_t wanted) {
-  const bool has_values = (wanted & (kProbeArguments | kProbeResult)) != 0;
-  const bool has_sites = (wanted & kProbeSites) != 0;
-  const bool has_exceptions = (wanted & (kProbeThrow | kProbeCatch)) != 0;
-  extra_stack_ = has_values ? 4 : has_sites || has_exceptions || (wanted & kProbeParks) != 0 ? 3 : 2;
+  const bool has_values = (wanted & (kCalloutArguments | kCalloutResult)) != 0;
+  const bool has_sites = (wanted & kCalloutSites) != 0;
+  const bool has_exceptions = (wanted & (kCalloutThrow | kCalloutCatch)) != 0;
+  extra_stack_ = has_values ? 4 : has_sites || has_exceptions || (wanted & kCalloutParks) != 0 ? 3 : 2;
   if (number_ > kLongestShort) ++extra_stack_;  // push() of a large number takes two
   lines_.clear();
-  if ((wanted & kProbeLine) != 0 || has_sites || has_exceptions) find_lines();
-  news_.assign((wanted & kProbeNew) != 0 ? instructions_.size() : 0, kNoInstruction);
+  if ((wanted & kCalloutLine) != 0 || has_sites || has_exceptions) find_lines();
+  news_.assign((wanted & kCalloutNew) != 0 ? instructions_.size() : 0, kNoInstruction);
   unseen_news_ = 0;
   unseen_calls_ = 0;
-  if ((wanted & kProbeNew) != 0) find_news();
+  if ((wanted & kCalloutNew) != 0) find_news();
   find_super_call();
 }
 
 std::vector<std::uint8_t> CodeRewriter::find_handler_starts(std::uint32_t wanted) {
   std::vector<std::uint8_t> starts;
-  if ((wanted & (kProbeCatch | kProbeFrames)) == 0) return starts;
+  if ((wanted & (kCalloutCatch | kCalloutFrames)) == 0) return starts;
   starts.assign(instructions_.size(), 0);
   for (const MethodCode::Handler& handler : handlers_)
     if (const std::uint32_t at = source_.index_at(handler.target); at < starts.size()) starts[at] = 1;
@@ -239,45 +239,45 @@ std::vector<std::uint8_t> CodeRewriter::find_handler_starts(std::uint32_t wanted
 void CodeRewriter::plan_prologue(std::uint32_t wanted) {
   prologue_.clear();
   epilogue_.clear();
-  if ((wanted & kProbeCount) != 0) number_probe<ProbeMethod::kCount>(prologue_);
-  if ((wanted & kProbeArguments) != 0) argument_probes();
-  if ((wanted & kProbeEntry) != 0) entry_probe(prologue_, (wanted & kProbeReceiver) != 0);
-  else if ((wanted & kProbeFrames) != 0) number_probe<ProbeMethod::kBegin>(prologue_);
+  if ((wanted & kCalloutCount) != 0) number_callout<CalloutMethod::kCount>(prologue_);
+  if ((wanted & kCalloutArguments) != 0) argument_callouts();
+  if ((wanted & kCalloutEntry) != 0) entry_callout(prologue_, (wanted & kCalloutReceiver) != 0);
+  else if ((wanted & kCalloutFrames) != 0) number_callout<CalloutMethod::kBegin>(prologue_);
 }
 
 void CodeRewriter::plan_before(std::uint32_t i, std::uint32_t wanted, bool starts_handler) {
   Instruction& each = instructions_[i];
   if (starts_handler) {
-    if ((wanted & kProbeCatch) != 0) exception_probe<ProbeMethod::kCaught>(probes_, i);
-    else number_probe<ProbeMethod::kHandled>(probes_);
+    if ((wanted & kCalloutCatch) != 0) exception_callout<CalloutMethod::kCaught>(callouts_, i);
+    else number_callout<CalloutMethod::kHandled>(callouts_);
   }
-  if ((wanted & kProbeLine) != 0 && lines_[i] != 0) {
-    push(probes_, lines_[i] - 1);
-    push(probes_, number_);
-    call(probes_, ProbeMethod::kLine);
+  if ((wanted & kCalloutLine) != 0 && lines_[i] != 0) {
+    push(callouts_, lines_[i] - 1);
+    push(callouts_, number_);
+    call(callouts_, CalloutMethod::kLine);
   }
-  if (each.op == kAthrow && (wanted & kProbeThrow) != 0) exception_probe<ProbeMethod::kThrown>(probes_, i);
-  if (is_return(each.op) && each.op != kReturn && (wanted & kProbeResult) != 0) {
+  if (each.op == kAthrow && (wanted & kCalloutThrow) != 0) exception_callout<CalloutMethod::kThrown>(callouts_, i);
+  if (is_return(each.op) && each.op != kReturn && (wanted & kCalloutResult) != 0) {
     const std::uint32_t type = each.op - kIreturn;
-    put1(probes_, type == kLongValue || type == kDoubleValue ? kDup2 : kDup);
-    value_probe(probes_, type, kResultValue);
+    put1(callouts_, type == kLongValue || type == kDoubleValue ? kDup2 : kDup);
+    value_callout(callouts_, type, kResultValue);
   }
-  const auto exit_at = static_cast<std::uint32_t>(probes_.size());
-  if (is_return(each.op)) exit_probe(probes_, wanted);
-  each.exit_size = static_cast<std::uint32_t>(probes_.size()) - exit_at;
+  const auto exit_at = static_cast<std::uint32_t>(callouts_.size());
+  if (is_return(each.op)) exit_callout(callouts_, wanted);
+  each.exit_size = static_cast<std::uint32_t>(callouts_.size()) - exit_at;
 }
 
 void CodeRewriter::plan_after(std::uint32_t i, std::uint32_t wanted) {
   const std::uint32_t op = instructions_[i].op;
-  const bool has_sites = (wanted & kProbeSites) != 0;
+  const bool has_sites = (wanted & kCalloutSites) != 0;
   const bool is_array = op == kNewarray || op == kAnewarray || op == kMultianewarray;
-  if (is_array && (wanted & kProbeArrays) != 0) allocation_probe(probes_, i, has_sites);
-  if (!news_.empty() && news_[i] != kNoInstruction) allocation_probe(probes_, news_[i], has_sites);
-  if (i == super_call_ && (wanted & kProbeConstructed) != 0) receiver_probe<ProbeMethod::kConstructed>(probes_);
+  if (is_array && (wanted & kCalloutArrays) != 0) allocation_callout(callouts_, i, has_sites);
+  if (!news_.empty() && news_[i] != kNoInstruction) allocation_callout(callouts_, news_[i], has_sites);
+  if (i == super_call_ && (wanted & kCalloutConstructed) != 0) receiver_callout<CalloutMethod::kConstructed>(callouts_);
 }
 
-// A handler of any exception that covers itself, as compilers make for synchronized blocks: if a probe at its start
-// failed (on a full stack every call fails), it would run itself again for ever. What such a probe throws is handled
+// A handler of any exception that covers itself, as compilers make for synchronized blocks: if a callout at its start
+// failed (on a full stack every call fails), it would run itself again for ever. What such a callout throws is handled
 // after it, by the handler's own code.
 void CodeRewriter::find_restarts() {
   restarts_.clear();
@@ -298,7 +298,7 @@ bool CodeRewriter::is_restart(std::uint32_t instruction) const {
 // after initialization (HotSpot checks both). For an exception from the super call, or from code before it, jtrace
 // finds the exit when the caller continues.
 void CodeRewriter::plan_handlers(std::uint32_t wanted) {
-  guards_ = (wanted & (kProbeExit | kProbeThrow | kProbeFrames)) != 0;
+  guards_ = (wanted & (kCalloutExit | kCalloutThrow | kCalloutFrames)) != 0;
   open_start_ = false;
   if (!guards_) return;
   if (klass_.major() >= kFirstWithFrames) {
@@ -311,9 +311,9 @@ void CodeRewriter::plan_handlers(std::uint32_t wanted) {
     guards_ = super_call_ != kNoInstruction;
     if (!guards_) return;
   }
-  if ((wanted & kProbeThrow) != 0) object_probe<ProbeMethod::kUnwound>(epilogue_);
-  else if ((wanted & kProbeExit) != 0) number_probe<ProbeMethod::kLeave>(epilogue_);
-  else number_probe<ProbeMethod::kEnd>(epilogue_);
+  if ((wanted & kCalloutThrow) != 0) object_callout<CalloutMethod::kUnwound>(epilogue_);
+  else if ((wanted & kCalloutExit) != 0) number_callout<CalloutMethod::kLeave>(epilogue_);
+  else number_callout<CalloutMethod::kEnd>(epilogue_);
   put1(epilogue_, kAthrow);
 }
 

@@ -1,6 +1,6 @@
 // The methods that rewritten code calls exist with their descriptors: a slip would be a NoSuchMethodError in a user's
 // JVM.
-#include "agent/classfile/probe_methods.h"
+#include "agent/classfile/callout_methods.h"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,13 @@
 #include <string>
 
 #include "agent/classfile/class_file.h"
-#include "agent/methods/probe_code.h"
+#include "agent/methods/callout_code.h"
 #include "agent/native_methods.h"
 
 namespace jtrace::agent {
 namespace {
 
-using classfile::ProbeMethod;
+using classfile::CalloutMethod;
 
 std::set<std::string> methods_of(const classfile::Bytes& bytes) {
   classfile::ClassFile klass;
@@ -24,38 +24,39 @@ std::set<std::string> methods_of(const classfile::Bytes& bytes) {
   return found;
 }
 
-// What the class of these probes must have, by the table.
-std::set<std::string> methods_for(ProbeCalls calls) {
+// What the class of these callouts must have, by the table.
+std::set<std::string> methods_for(CalloutCalls calls) {
   std::set<std::string> wanted;
-  for (const classfile::ProbeMethodText& each : classfile::kProbeMethods)
-    if ((each.options & probe_options(calls)) != 0) wanted.insert(std::string(each.name) + each.descriptor);
+  for (const classfile::CalloutMethodText& each : classfile::kCalloutMethods)
+    if ((each.options & callout_options(calls)) != 0) wanted.insert(std::string(each.name) + each.descriptor);
   return wanted;
 }
 
-TEST(ProbeMethodsTest, EachStyleHasThem) {
-  ProbeArea* area = ProbeArea::get();
+TEST(CalloutMethodsTest, EachStyleHasThem) {
+  CalloutArea* area = CalloutArea::get();
   ASSERT_NE(area, nullptr);
-  for (const ProbeCalls calls : {ProbeCalls::kEach, ProbeCalls::kSlow}) {
-    const auto found = methods_of(make_probe_class({ProbeTime::kCoarse, calls, false}, {true, true, 40, 16384}, *area));
+  for (const CalloutCalls calls : {CalloutCalls::kEach, CalloutCalls::kSlow}) {
+    const auto found =
+        methods_of(make_callout_class({CalloutTime::kCoarse, calls, false}, {true, true, 40, 16384}, *area));
     for (const std::string& wanted : methods_for(calls)) EXPECT_EQ(found.count(wanted), 1u) << wanted;
     // Nothing is made for options that the class does not have.
-    for (const classfile::ProbeMethodText& each : classfile::kProbeMethods)
-      EXPECT_TRUE((each.options & probe_options(calls)) != 0 ||
+    for (const classfile::CalloutMethodText& each : classfile::kCalloutMethods)
+      EXPECT_TRUE((each.options & callout_options(calls)) != 0 ||
                   found.count(std::string(each.name) + each.descriptor) == 0)
           << each.name;
   }
 }
 
-TEST(ProbeMethodsTest, AClassThatLacksOneIsNotedAtCompileTime) {
-  constexpr ProbeMethod kCalls[] = {ProbeMethod::kEnter, ProbeMethod::kExit, ProbeMethod::kLeave};
-  constexpr ProbeMethod kNoLeave[] = {ProbeMethod::kEnter, ProbeMethod::kExit};
-  static_assert(classfile::has_methods_of(classfile::kProbeEntry | classfile::kProbeExit, kCalls));
-  static_assert(classfile::has_methods_of(classfile::kProbeEntry, kNoLeave));
-  static_assert(!classfile::has_methods_of(classfile::kProbeEntry | classfile::kProbeExit, kNoLeave));
-  static_assert(!classfile::has_methods_of(classfile::kProbeLine, kCalls));
+TEST(CalloutMethodsTest, AClassThatLacksOneIsNotedAtCompileTime) {
+  constexpr CalloutMethod kCalls[] = {CalloutMethod::kEnter, CalloutMethod::kExit, CalloutMethod::kLeave};
+  constexpr CalloutMethod kNoLeave[] = {CalloutMethod::kEnter, CalloutMethod::kExit};
+  static_assert(classfile::has_methods_of(classfile::kCalloutEntry | classfile::kCalloutExit, kCalls));
+  static_assert(classfile::has_methods_of(classfile::kCalloutEntry, kNoLeave));
+  static_assert(!classfile::has_methods_of(classfile::kCalloutEntry | classfile::kCalloutExit, kNoLeave));
+  static_assert(!classfile::has_methods_of(classfile::kCalloutLine, kCalls));
 }
 
-TEST(ProbeMethodsTest, EntriesAreKnownByTheirNames) {
+TEST(CalloutMethodsTest, EntriesAreKnownByTheirNames) {
   EXPECT_TRUE(classfile::begins_frame("enter"));
   EXPECT_TRUE(classfile::begins_frame("begin"));
   EXPECT_TRUE(classfile::begins_frame("received"));
@@ -65,7 +66,7 @@ TEST(ProbeMethodsTest, EntriesAreKnownByTheirNames) {
 
 jlong JNICALL takes_two(JNIEnv*, jclass, jobject, jint) { return 0; }
 
-TEST(ProbeMethodsTest, AFunctionIsHeldToItsDescriptor) {
+TEST(CalloutMethodsTest, AFunctionIsHeldToItsDescriptor) {
   static_assert(takes_descriptor(takes_two, "(Ljava/lang/Object;I)J"));
   static_assert(!takes_descriptor(takes_two, "(Ljava/lang/Object;I)V"));
   static_assert(!takes_descriptor(takes_two, "(Ljava/lang/Object;II)J"));

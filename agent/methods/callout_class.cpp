@@ -1,7 +1,7 @@
-#include "agent/methods/probe_class.h"
+#include "agent/methods/callout_class.h"
 
 #include "agent/jvm_support.h"
-#include "agent/methods/probes.h"
+#include "agent/methods/callouts.h"
 
 namespace jtrace::agent {
 namespace {
@@ -14,7 +14,7 @@ bool threw(JNIEnv* jni) {
 
 }  // namespace
 
-const char* find_probe_facts(JNIEnv* jni, ProbeClassFacts& facts) {
+const char* find_callout_facts(JNIEnv* jni, CalloutClassFacts& facts) {
   LocalFrame frame(jni, 16);
   jclass unsafe_class = jni->FindClass("jdk/internal/misc/Unsafe");
   facts.internal_unsafe = !threw(jni) && unsafe_class != nullptr;
@@ -36,21 +36,21 @@ const char* find_probe_facts(JNIEnv* jni, ProbeClassFacts& facts) {
   return threw(jni) ? "Unsafe does not give the offset of Thread.tid" : nullptr;
 }
 
-const char* define_probe_class(jvmtiEnv* jvmti, JNIEnv* jni, ProbeStyle style, const ProbeClassFacts& facts,
-                               ProbeArea*& area) {
+const char* define_callout_class(jvmtiEnv* jvmti, JNIEnv* jni, CalloutStyle style, const CalloutClassFacts& facts,
+                                 CalloutArea*& area) {
   LocalFrame frame(jni, 8);
-  const std::string_view name = probe_class_name(style);
+  const std::string_view name = callout_class_name(style);
   jclass made = jni->FindClass(name.data());
   if (threw(jni) || made == nullptr) {
     const char* error = nullptr;
-    made = define_with_probe_natives(jvmti, jni, name.data(), make_probe_class(style, facts, *area), error);
+    made = define_with_callout_natives(jvmti, jni, name.data(), make_callout_class(style, facts, *area), error);
     if (made == nullptr) return error;
   }
   jfieldID field = jni->GetStaticFieldID(made, kAreaField, "J");
-  if (threw(jni) || field == nullptr) return "the class that probes call could not be initialized";
-  area = ProbeArea::adopt(static_cast<std::uint64_t>(jni->GetStaticLongField(made, field)));
-  if (area == nullptr) return "an agent of another version has left its probes in this JVM";
-  area->natives().store(&probe_natives(), std::memory_order_release);
+  if (threw(jni) || field == nullptr) return "the class that callouts call could not be initialized";
+  area = CalloutArea::adopt(static_cast<std::uint64_t>(jni->GetStaticLongField(made, field)));
+  if (area == nullptr) return "an agent of another version has left its callouts in this JVM";
+  area->natives().store(&callout_natives(), std::memory_order_release);
   return nullptr;
 }
 

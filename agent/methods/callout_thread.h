@@ -1,11 +1,11 @@
-// The calling thread as the native half of the probes sees it.
+// The calling thread as the native half of the callouts sees it.
 #pragma once
 
 #include <jni.h>
 
 #include <cstdint>
 
-#include "agent/methods/probe_guard.h"
+#include "agent/methods/callout_guard.h"
 
 namespace jtrace::agent {
 
@@ -17,9 +17,9 @@ std::uint64_t current_cpu_time(const Recorder& recorder, JNIEnv* jni);
 
 // Its chunk, after `current` is defined. `carrier` 0: as before, or the thread itself. nullptr if nothing is to be
 // written.
-record::ChunkHeader* chunk_for(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current);
+record::ChunkHeader* chunk_for(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current);
 
 // Writes the end of a method's frame on the calling thread into the chunk that chunk_for() gave.
-void write_exit(const ProbeGuard& guard, JNIEnv* jni, std::uint32_t method, record::RecordKind kind);
+void write_exit(const CalloutGuard& guard, JNIEnv* jni, std::uint32_t method, record::RecordKind kind);
 
 }  // namespace jtrace::agent

@@ -1,4 +1,4 @@
-#include "agent/methods/probe_thread.h"
+#include "agent/methods/callout_thread.h"
 
 #include "base/clock.h"
 
@@ -15,7 +15,7 @@ bool define_current(Recorder& recorder, JNIEnv* jni, std::uint64_t current) {
 }
 
 template <class Record>
-void write_exit_as(const ProbeGuard& guard, Record made, std::uint32_t method, record::RecordKind kind) {
+void write_exit_as(const CalloutGuard& guard, Record made, std::uint32_t method, record::RecordKind kind) {
   made.header.number = method;
   guard.write(made, kind);
 }
@@ -34,7 +34,7 @@ std::uint64_t current_cpu_time(const Recorder& recorder, JNIEnv* jni) {
   return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-record::ChunkHeader* chunk_for(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current) {
+record::ChunkHeader* chunk_for(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t carrier, std::uint64_t current) {
   Recorder& recorder = guard.recorder();
   if (current == 0 || recorder.threads.is_own(current)) return nullptr;
   if (!recorder.threads.is_defined(current) && !define_current(recorder, jni, current)) {
@@ -47,9 +47,9 @@ record::ChunkHeader* chunk_for(const ProbeGuard& guard, JNIEnv* jni, std::uint64
   return producer.direct_chunk(recorder.writer, carrier, current);
 }
 
-void write_exit(const ProbeGuard& guard, JNIEnv* jni, std::uint32_t method, record::RecordKind kind) {
+void write_exit(const CalloutGuard& guard, JNIEnv* jni, std::uint32_t method, record::RecordKind kind) {
   if (!guard.recorder().config.has_flag(record::kCpuTime))
-    return write_exit_as(guard, record::ProbeRecord{}, method, kind);
+    return write_exit_as(guard, record::CalloutRecord{}, method, kind);
   record::CpuTimeRecord made{};
   made.cpu_time = current_cpu_time(guard.recorder(), jni);
   write_exit_as(guard, made, method, kind);

@@ -1,25 +1,25 @@
-#include "agent/methods/probes.h"
+#include "agent/methods/callouts.h"
 
 #include <bit>
 
 #include "agent/boot_class.h"
-#include "agent/classfile/probe_methods.h"
+#include "agent/classfile/callout_methods.h"
+#include "agent/methods/callout_area.h"
+#include "agent/methods/callout_exceptions.h"
+#include "agent/methods/callout_guard.h"
+#include "agent/methods/callout_objects.h"
+#include "agent/methods/callout_thread.h"
+#include "agent/methods/callout_values.h"
 #include "agent/methods/left_constructors.h"
-#include "agent/methods/probe_area.h"
-#include "agent/methods/probe_exceptions.h"
-#include "agent/methods/probe_guard.h"
-#include "agent/methods/probe_objects.h"
-#include "agent/methods/probe_thread.h"
-#include "agent/methods/probe_values.h"
 #include "agent/native_methods.h"
 #include "base/clock.h"
 
 namespace jtrace::agent {
 namespace {
 
-// Called when a probe has no chunk for its thread, or no room in it. Returns the header of a chunk; 0: do not write.
+// Called when a callout has no chunk for its thread, or no room in it. Returns the header of a chunk; 0: do not write.
 jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
-  ProbeGuard guard;
+  CalloutGuard guard;
   if (!guard || carrier == 0) return 0;
   const auto owner = static_cast<std::uint64_t>(carrier);
   record::ChunkHeader* chunk = chunk_for(guard, jni, owner, static_cast<std::uint64_t>(current));
@@ -27,13 +27,13 @@ jlong slow(JNIEnv* jni, jlong carrier, jlong current) {
   if (write_constructor(guard, jni, static_cast<std::uint64_t>(current)))
     chunk = chunk_for(guard, jni, owner, static_cast<std::uint64_t>(current));
   if (chunk == nullptr) return 0;
-  ProbeArea& area = guard.area();
+  CalloutArea& area = guard.area();
   const auto address = reinterpret_cast<std::uint64_t>(chunk);
   area.entry(owner).store(address - area.base(), std::memory_order_relaxed);
   return static_cast<jlong>(address);
 }
 
-void write_late_entry(const ProbeGuard& guard, const OpenCalls::Frame& frame) {
+void write_late_entry(const CalloutGuard& guard, const OpenCalls::Frame& frame) {
   const auto fill = [&](auto& entry) {
     entry.header.number = frame.number();
     entry.start = frame.start;
@@ -50,10 +50,10 @@ void write_late_entry(const ProbeGuard& guard, const OpenCalls::Frame& frame) {
   guard.write(entry, record::RecordKind::kLateEntryOf);
 }
 
-// --slower-than: ends the innermost open call of the method, and the calls it made that ended without a probe
+// --slower-than: ends the innermost open call of the method, and the calls it made that ended without a callout
 // (constructors left by an exception before super() returned). If the call took long, the entries of all open calls are
 // written first.
-void end_call(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, std::uint32_t method,
+void end_call(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread, std::uint32_t method,
               record::RecordKind kind) {
   Recorder& recorder = guard.recorder();
   OpenCalls& calls = guard.area().open_calls();
@@ -83,7 +83,7 @@ void end_call(const ProbeGuard& guard, JNIEnv* jni, std::uint64_t thread, std::u
 }
 
 void ended(JNIEnv* jni, jint number, jint kind) {
-  ProbeGuard guard;
+  CalloutGuard guard;
   if (!guard) return;
   end_call(guard, jni, current_thread(guard.recorder(), jni), static_cast<std::uint32_t>(number),
            static_cast<record::RecordKind>(kind));
@@ -91,23 +91,23 @@ void ended(JNIEnv* jni, jint number, jint kind) {
 
 // A call begins in a thread that has no stack, or whose stack is full. Returns a stack with room for the call; 0: none.
 jlong opened(JNIEnv* jni, jlong carrier, jlong thread) {
-  ProbeGuard guard;
+  CalloutGuard guard;
   const auto id = static_cast<std::uint64_t>(thread);
   if (!guard || thread == 0 || guard.recorder().threads.is_own(id)) return 0;
   if (OpenCalls::Stack* full = guard.area().open_calls().find(id); full != nullptr)
     return make_room(guard, jni, id, *full) ? reinterpret_cast<jlong>(full) : 0;
-  if (carrier == thread) guard.producer().probed_as = id;
+  if (carrier == thread) guard.producer().called_out_as = id;
   return reinterpret_cast<jlong>(guard.tracer().open_calls_of(id));
 }
 
 void idle(jlong thread) {
-  ProbeGuard guard;
+  CalloutGuard guard;
   if (guard) guard.area().open_calls().release(static_cast<std::uint64_t>(thread));
 }
 
 // Where an exception leaves a frame, its call ends too.
 void exception(JNIEnv* jni, jobject thrown, ExceptionPlace place, jint line, jint number) {
-  ProbeGuard guard;
+  CalloutGuard guard;
   if (!guard) return;
   Recorder& recorder = guard.recorder();
   LocalFrame frame(jni, 32);
@@ -138,60 +138,60 @@ void caught(JNIEnv* jni, jobject object, jint line, jint number) {
 
 // A call of a thread without counters of its own was counted in the shared block.
 void uncounted(jlong carrier) {
-  ProbeGuard guard(CallbackGuard::kLifecycle);
+  CalloutGuard guard(CallbackGuard::kLifecycle);
   if (!guard || carrier == 0) return;
-  guard.producer().probed_as = static_cast<std::uint64_t>(carrier);
-  guard.area().counts().claim(guard.producer().probed_as);
+  guard.producer().called_out_as = static_cast<std::uint64_t>(carrier);
+  guard.area().counts().claim(guard.producer().called_out_as);
 }
 
-constexpr ProbeNatives kNatives = {slow,  thrown, unwound,     caught,          uncounted,       opened,
-                                   ended, idle,   write_value, identify_object, object_received, object_made};
+constexpr CalloutNatives kNatives = {slow,  thrown, unwound,     caught,          uncounted,       opened,
+                                     ended, idle,   write_value, identify_object, object_received, object_made};
 
 // The native methods. The JVM may call them until it ends.
-const ProbeNatives* natives() {
-  ProbeArea* area = ProbeArea::get();
+const CalloutNatives* natives() {
+  CalloutArea* area = CalloutArea::get();
   return area == nullptr ? nullptr : area->natives().load(std::memory_order_acquire);
 }
 jlong JNICALL call_slow(JNIEnv* jni, jclass, jlong carrier, jlong current) {
-  const ProbeNatives* table = natives();
+  const CalloutNatives* table = natives();
   return table == nullptr ? 0 : table->slow(jni, carrier, current);
 }
 void JNICALL call_thrown(JNIEnv* jni, jclass, jobject object, jint line, jint number) {
-  if (const ProbeNatives* table = natives()) table->thrown(jni, object, line, number);
+  if (const CalloutNatives* table = natives()) table->thrown(jni, object, line, number);
 }
 void JNICALL call_unwound(JNIEnv* jni, jclass, jobject object, jint number) {
-  if (const ProbeNatives* table = natives()) table->unwound(jni, object, number);
+  if (const CalloutNatives* table = natives()) table->unwound(jni, object, number);
 }
 void JNICALL call_caught(JNIEnv* jni, jclass, jobject object, jint line, jint number) {
-  if (const ProbeNatives* table = natives()) table->caught(jni, object, line, number);
+  if (const CalloutNatives* table = natives()) table->caught(jni, object, line, number);
 }
 void JNICALL call_uncounted(JNIEnv*, jclass, jlong carrier) {
-  if (const ProbeNatives* table = natives()) table->uncounted(carrier);
+  if (const CalloutNatives* table = natives()) table->uncounted(carrier);
 }
 jlong JNICALL call_opened(JNIEnv* jni, jclass, jlong carrier, jlong thread) {
-  const ProbeNatives* table = natives();
+  const CalloutNatives* table = natives();
   return table == nullptr ? 0 : table->opened(jni, carrier, thread);
 }
 void JNICALL call_ended(JNIEnv* jni, jclass, jint number, jint kind) {
-  if (const ProbeNatives* table = natives()) table->ended(jni, number, kind);
+  if (const CalloutNatives* table = natives()) table->ended(jni, number, kind);
 }
 void JNICALL call_idle(JNIEnv*, jclass, jlong thread) {
-  if (const ProbeNatives* table = natives()) table->idle(thread);
+  if (const CalloutNatives* table = natives()) table->idle(thread);
 }
 jlong JNICALL call_identify(JNIEnv* jni, jclass, jobject object, jint is_new) {
-  const ProbeNatives* table = natives();
+  const CalloutNatives* table = natives();
   return table == nullptr ? 0 : table->identify(jni, object, is_new);
 }
 void JNICALL call_received(JNIEnv* jni, jclass, jobject object, jint number, jint is_new, jlong thread) {
-  if (const ProbeNatives* table = natives()) table->received(jni, object, number, is_new, thread);
+  if (const CalloutNatives* table = natives()) table->received(jni, object, number, is_new, thread);
 }
 // Called for the current kernel thread. Uses nothing of a session.
 jlong JNICALL call_cpu_time(JNIEnv*, jclass) { return static_cast<jlong>(clock_ns(CLOCK_THREAD_CPUTIME_ID)); }
 void JNICALL call_made(JNIEnv* jni, jclass, jobject object, jint site, jint number) {
-  if (const ProbeNatives* table = natives()) table->made(jni, object, site, number);
+  if (const CalloutNatives* table = natives()) table->made(jni, object, site, number);
 }
-void pass_value(JNIEnv* jni, const ProbeValue& value) {
-  if (const ProbeNatives* table = natives()) table->value(jni, value);
+void pass_value(JNIEnv* jni, const CalloutValue& value) {
+  if (const CalloutNatives* table = natives()) table->value(jni, value);
 }
 void JNICALL call_int(JNIEnv* jni, jclass, jint value, jint position, jint number) {
   pass_value(jni, {static_cast<std::uint32_t>(value), nullptr, false, position, number});
@@ -211,23 +211,23 @@ void JNICALL call_object(JNIEnv* jni, jclass, jobject value, jint position, jint
 
 }  // namespace
 
-const ProbeNatives& probe_natives() { return kNatives; }
+const CalloutNatives& callout_natives() { return kNatives; }
 
-jclass define_with_probe_natives(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
-                                 const char*& error) {
-#define PROBE_NATIVE(method, function) \
-  static_assert(takes_descriptor(function, classfile::text_of(classfile::ProbeMethod::method).descriptor));
+jclass define_with_callout_natives(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
+                                   const char*& error) {
+#define CALLOUT_NATIVE(method, function) \
+  static_assert(takes_descriptor(function, classfile::text_of(classfile::CalloutMethod::method).descriptor));
 #define OWN_NATIVE(id, name, descriptor, function) static_assert(takes_descriptor(function, descriptor));
-#include "agent/methods/probe_natives.def"
-#undef PROBE_NATIVE
+#include "agent/methods/callout_natives.def"
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
   const JNINativeMethod methods[] = {
-#define PROBE_NATIVE(method, function)                                   \
-  native_method(classfile::text_of(classfile::ProbeMethod::method).name, \
-                classfile::text_of(classfile::ProbeMethod::method).descriptor, function),
+#define CALLOUT_NATIVE(method, function)                                   \
+  native_method(classfile::text_of(classfile::CalloutMethod::method).name, \
+                classfile::text_of(classfile::CalloutMethod::method).descriptor, function),
 #define OWN_NATIVE(id, name, descriptor, function) native_method(name, descriptor, function),
-#include "agent/methods/probe_natives.def"
-#undef PROBE_NATIVE
+#include "agent/methods/callout_natives.def"
+#undef CALLOUT_NATIVE
 #undef OWN_NATIVE
   };
   return define_boot_class(jvmti, jni, name, bytes, methods, sizeof methods / sizeof methods[0], error);

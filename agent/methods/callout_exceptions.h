@@ -1,5 +1,5 @@
-// What the probes at athrow, at handlers and where an exception leaves a frame record of it. No Java code runs for it:
-// the fields of java.lang.Throwable are read.
+// What the callouts at athrow, at handlers and where an exception leaves a frame record of it. No Java code runs for
+// it: the fields of java.lang.Throwable are read.
 #pragma once
 
 #include <jni.h>
@@ -8,7 +8,7 @@
 
 namespace jtrace::agent {
 
-class ProbeGuard;
+class CalloutGuard;
 
 // Fields of the JDK's own classes (8 to 27), 0 if a JDK has none: it is not read then.
 struct ThrowableFields {
@@ -27,7 +27,7 @@ enum class ExceptionPlace : std::uint8_t { kThrow, kHandler, kLeaves };
 
 // Writes the record for `thrown` in a frame of the method. `line`: of the athrow or the handler, 0 if it is not
 // known. The guard's producer has a chunk.
-void write_exception(const ProbeGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place, std::uint32_t method,
+void write_exception(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place, std::uint32_t method,
                      std::uint32_t line);
 
 }  // namespace jtrace::agent

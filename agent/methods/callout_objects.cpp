@@ -1,9 +1,9 @@
-#include "agent/methods/probe_objects.h"
+#include "agent/methods/callout_objects.h"
 
 #include "agent/allocation.h"
 #include "agent/classfile/class_rewriter.h"
-#include "agent/methods/probe_guard.h"
-#include "agent/methods/probe_thread.h"
+#include "agent/methods/callout_guard.h"
+#include "agent/methods/callout_thread.h"
 
 namespace jtrace::agent {
 namespace {
@@ -27,7 +27,7 @@ TypeOfObject type_of_made(Registry& registry, JNIEnv* jni, jobject object, std::
   return type;
 }
 
-void write_made(const ProbeGuard& guard, JNIEnv* jni, jobject object, std::uint8_t code, const Place& place) {
+void write_made(const CalloutGuard& guard, JNIEnv* jni, jobject object, std::uint8_t code, const Place& place) {
   Recorder& recorder = guard.recorder();
   LocalFrame frame(jni, 16);
   jlong size = 0;
@@ -41,7 +41,7 @@ void write_made(const ProbeGuard& guard, JNIEnv* jni, jobject object, std::uint8
 }
 
 // Reports the inner arrays that one multianewarray has made.
-void write_elements(const ProbeGuard& guard, JNIEnv* jni, jobject object, std::uint32_t dimensions,
+void write_elements(const CalloutGuard& guard, JNIEnv* jni, jobject object, std::uint32_t dimensions,
                     const Place& place) {
   if (dimensions < 2) return;
   auto* array = static_cast<jobjectArray>(object);
@@ -55,26 +55,28 @@ void write_elements(const ProbeGuard& guard, JNIEnv* jni, jobject object, std::u
   }
 }
 
-bool traces_allocations(const ProbeGuard& guard) { return guard && guard.recorder().traces(record::kAllocationEvent); }
+bool traces_allocations(const CalloutGuard& guard) {
+  return guard && guard.recorder().traces(record::kAllocationEvent);
+}
 
 // False if nothing is to be written for the calling thread.
-bool find_thread(const ProbeGuard& guard, JNIEnv* jni, Place& place) {
+bool find_thread(const CalloutGuard& guard, JNIEnv* jni, Place& place) {
   place.thread = current_thread(guard.recorder(), jni);
   return chunk_for(guard, jni, 0, place.thread) != nullptr;
 }
 
 // An object whose constructor is traced is first seen in that constructor. The frames up to the one with the `new`
 // belong to its constructors.
-void write_constructed(const ProbeGuard& guard, JNIEnv* jni, jobject object) {
-  constexpr jint kFramesOfProbe = 2;
+void write_constructed(const CalloutGuard& guard, JNIEnv* jni, jobject object) {
+  constexpr jint kFramesOfCallout = 2;
   Recorder& recorder = guard.recorder();
   Place place;
   if (recorder.registry->is_known(object) || !find_thread(guard, jni, place)) return;
   const auto depth = static_cast<jint>(recorder.config.stack_depth);
   if (depth > 0) {
     const CurrentThread thread(recorder.jvmti, jni);
-    place.stack = depth == 1 ? recorder.registry->constructors_id(jni, thread.get(), kFramesOfProbe)
-                             : recorder.registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
+    place.stack = depth == 1 ? recorder.registry->constructors_id(jni, thread.get(), kFramesOfCallout)
+                             : recorder.registry->stack_id(jni, thread.get(), kFramesOfCallout, depth);
   }
   write_made(guard, jni, object, 0, place);
 }
@@ -82,7 +84,7 @@ void write_constructed(const ProbeGuard& guard, JNIEnv* jni, jobject object) {
 }  // namespace
 
 jlong identify_object(JNIEnv* jni, jobject object, jint is_new) {
-  ProbeGuard guard;
+  CalloutGuard guard;
   if (!guard || object == nullptr) return 0;
   if (is_new != 0 && traces_allocations(guard)) write_constructed(guard, jni, object);
   return static_cast<jlong>(guard.recorder().registry->object_id(jni, object));
@@ -91,7 +93,7 @@ jlong identify_object(JNIEnv* jni, jobject object, jint is_new) {
 // If the constructor's entry was written early, because one of its callees was slow, its receiver is written in a
 // record of its own.
 void object_received(JNIEnv* jni, jobject object, jint number, jint is_new, jlong thread) {
-  ProbeGuard guard;
+  CalloutGuard guard;
   if (!guard || object == nullptr) return;
   Recorder& recorder = guard.recorder();
   if (is_new != 0 && traces_allocations(guard)) write_constructed(guard, jni, object);
@@ -111,8 +113,8 @@ void object_received(JNIEnv* jni, jobject object, jint number, jint is_new, jlon
 }
 
 void object_made(JNIEnv* jni, jobject object, jint site, jint number) {
-  constexpr jint kFramesOfProbe = 1;
-  ProbeGuard guard;
+  constexpr jint kFramesOfCallout = 1;
+  CalloutGuard guard;
   Place place;
   if (!traces_allocations(guard) || object == nullptr || !find_thread(guard, jni, place)) return;
   const auto made = classfile::Site::of(static_cast<std::uint32_t>(site));
@@ -120,7 +122,7 @@ void object_made(JNIEnv* jni, jobject object, jint site, jint number) {
   if (depth == 1) place.site = record::allocation_site(static_cast<std::uint32_t>(number), made.line);
   if (depth > 1) {
     const CurrentThread thread(guard.recorder().jvmti, jni);
-    place.stack = guard.recorder().registry->stack_id(jni, thread.get(), kFramesOfProbe, depth);
+    place.stack = guard.recorder().registry->stack_id(jni, thread.get(), kFramesOfCallout, depth);
   }
   write_made(guard, jni, object, made.code, place);
   write_elements(guard, jni, object, made.dimensions, place);
