@@ -276,7 +276,8 @@ class ThreadSampler::Impl {
       return !report.held && report.java.address != 0 && (report.walk.incomplete() || !report.java.problem.empty());
     });
     if (broken > 0) snapshot_.missing.push_back(counted(broken, "thread") + " could not be read to the end");
-    if (reader_->read_in_collection())
+    snapshot_.read_in_collection = reader_->read_in_collection();
+    if (snapshot_.read_in_collection)
       snapshot_.missing.push_back("a collection ran all the while: names and ids of threads may be wrong");
     const auto torn = std::count_if(snapshot_.virtual_threads.begin(), snapshot_.virtual_threads.end(),
                                     [](const VirtualThread& thread) { return thread.walk.incomplete(); });

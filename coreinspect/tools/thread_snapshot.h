@@ -49,7 +49,8 @@ struct ThreadSnapshot {
   std::shared_ptr<const HeadersAtStop> headers;
   ParkedAtStop parked;
   std::optional<std::uint64_t> collections;  // of a live target: begun before the stop; nothing if one was running
-  std::size_t moved = 0;  // those that are not, because a collection has moved objects since the stop
+  std::size_t moved = 0;            // those that are not, because a collection has moved objects since the stop
+  bool read_in_collection = false;  // names and ids may be wrong
   std::vector<std::string> missing;
 };
 

@@ -232,6 +232,40 @@ std::string stack_text(const Walk& walk, Shown shown, const ObjectNames& names) 
   return stack;
 }
 
+bool has_unread_name(const ThreadReport& report, bool in_collection) {
+  const JavaThread& java = report.java;
+  if (java.address == 0 || !java.name.empty()) return false;
+  return in_collection || !java.problem.empty() || java.object == 0 || java.id == 0;
+}
+
+// Any of them may be one that is asked for by name.
+std::size_t unread_names(const ThreadSnapshot& snapshot) {
+  const auto platform = std::count_if(snapshot.threads.begin(), snapshot.threads.end(), [&](const auto& each) {
+    return has_unread_name(each, snapshot.read_in_collection);
+  });
+  const auto virtuals = std::count_if(snapshot.virtual_threads.begin(), snapshot.virtual_threads.end(),
+                                      [](const VirtualThread& each) { return !each.has_name; });
+  return static_cast<std::size_t>(platform + virtuals);
+}
+
+// Again, up to three times in all, if names are asked for and some could not be read. What is still unread then is in
+// `missing`.
+Result<ThreadSnapshot> take_with_names(Inspection& inspection, const SnapshotOptions& options,
+                                       const ThreadChoice& choice) {
+  constexpr int kTries = 3;
+  for (int tries = 1;; ++tries) {
+    JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, options));
+    if (choice.name.empty()) return snapshot;
+    const std::size_t unread = unread_names(snapshot);
+    if (unread == 0 && !snapshot.read_in_collection) return snapshot;
+    if (tries < kTries && inspection.target().process() != nullptr) continue;
+    if (unread > 0)
+      snapshot.missing.push_back("the names of " + counted(unread, "thread") +
+                                 " could not be read: --thread may leave out threads");
+    return snapshot;
+  }
+}
+
 // Removes the threads that are not wanted. False if a choice was made and nothing is left.
 bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
   std::erase_if(snapshot.threads, [&](const ThreadReport& each) {
@@ -276,10 +310,12 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
   if (!inspection.healthy() && !inspection.target().core()) return fail(inspection.healthy().error());
   std::optional<OwnedLocks> owned;  // `stack` is for JVMs in trouble: it does not walk their heap
   if (with_owned) owned.emplace(inspection, options.max_stop);
-  JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot,
-                          take_thread_snapshot(inspection, {.max_stop = options.max_stop, .native = shown.stubs}));
+  JTRACE_ASSIGN_OR_RETURN(
+      ThreadSnapshot snapshot,
+      take_with_names(inspection, {.max_stop = options.max_stop, .native = shown.stubs}, options.threads));
   const LockFacts locks(inspection, snapshot);
-  if (!keep_wanted(snapshot, options.threads))
+  const bool all_named = options.threads.name.empty() || (unread_names(snapshot) == 0 && !snapshot.read_in_collection);
+  if (!keep_wanted(snapshot, options.threads) && all_named)
     return fail(ErrorCategory::kRefused, "no thread matches --thread and --state");
   if (owned) owned->settle(locks);
   shown.owned = owned ? &*owned : nullptr;

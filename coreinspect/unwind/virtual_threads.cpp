@@ -59,7 +59,9 @@ class Reader {
   }
   void add(Address object, Address klass) {
     VirtualThread thread{.object = object};
-    thread.name = objects_.text_field(object, "name").value_or("");
+    auto name = objects_.text_field(object, "name");
+    thread.has_name = name.has_value();
+    thread.name = std::move(name).value_or("");
     thread.id = objects_.value<std::int64_t>(object, "tid").value_or(0);
     const auto state = objects_.value<std::int32_t>(object, "state");
     if (state) thread.vm_state = state_name(klass, *state);

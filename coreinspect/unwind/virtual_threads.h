@@ -17,6 +17,7 @@ namespace jtrace::coreinspect {
 struct VirtualThread {
   Address object = 0;
   std::string name;
+  bool has_name = true;  // false: it could not be read
   std::int64_t id = 0;
   std::string vm_state;  // as java.lang.VirtualThread names it: "PARKED", "RUNNING"
   Address carrier = 0;   // java.lang.Thread that runs it; 0 if none
