@@ -8,9 +8,18 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr Address kMostOfChunks = 1u << 20;  // bytes, of one continuation: as of a stack
-constexpr Address kContinuationSize = 128;   // of a jdk.internal.vm.Continuation, at least
+constexpr Address kContinuationSize = 128;   // of a jdk.internal.vm.Continuation, at least, if its class is not known
 constexpr Address kAlignment = 16, kMostSteps = 4;
 constexpr int kMaxChunks = 1000;
+
+// What is copied beyond the object would be old memory of another one.
+Address size_of_continuation(const Inspection& inspection, Address continuation) {
+  const auto klass = inspection.objects().klass_of(continuation);
+  if (!klass) return kContinuationSize;
+  const auto helper = inspection.classes().layout_helper(*klass);
+  if (!helper || *helper <= 0) return kContinuationSize;
+  return static_cast<Address>(*helper & ~7);
+}
 
 }  // namespace
 
@@ -23,7 +32,9 @@ std::optional<ContinuationAtStop> ChunksAtStop::of_entry(Address entry) const {
   const ObjectModel& objects = inspection_.objects();
   const auto continuation = continuation_of_entry(objects, entry);
   if (!continuation) return std::nullopt;
-  ContinuationAtStop found{.object = *continuation, .ranges = {{*continuation, *continuation + kContinuationSize}}};
+  ContinuationAtStop found{
+      .object = *continuation,
+      .ranges = {{*continuation, *continuation + size_of_continuation(inspection_, *continuation)}}};
   auto next = first_chunk(objects, *continuation);
   Address total = 0;
   for (int i = 0; next && *next != 0 && i < kMaxChunks && total < kMostOfChunks; ++i) {

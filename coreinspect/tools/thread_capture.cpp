@@ -1,6 +1,7 @@
 #include "coreinspect/tools/thread_capture.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 
@@ -196,7 +197,41 @@ class Capture {
       // The virtual thread that it runs is in a slot elsewhere (OopHandle).
       if (const Address slot = virtual_thread_ ? word(copy, *virtual_thread_) : 0; slot != 0) slots.push_back(slot);
     }
+    const std::size_t handles = copied_.size();
     copy_each(slots, sizeof(Address));
+    copy_virtual_threads(handles);
+  }
+  // From the slots in copied_ onwards. A thread that runs no virtual thread is in its slot itself.
+  void copy_virtual_threads(std::size_t handles) {
+    std::vector<Address> objects;
+    for (std::size_t handle = handles; handle < copied_.size(); ++handle)
+      if (const Address object = inspection_.objects().from_root(word(handle, 0)); object != 0)
+        objects.push_back(object);
+    std::vector<std::array<std::byte, HeadersAtStop::kSize>> headers(objects.size());
+    std::vector<target::ProcessMemory::Part> parts;
+    for (std::size_t i = 0; i < objects.size(); ++i) parts.push_back({objects[i], headers[i]});
+    process_memory_.read_parts(parts);
+    std::vector<Address> found, places;
+    for (std::size_t i = 0; i < objects.size(); ++i)
+      if (is_virtual(objects[i], headers[i])) found.push_back(objects[i]);
+    for (const Address each : found) places.push_back(each + state_offset_);
+    std::vector<std::int32_t> states(found.size());
+    process_memory_.read_each(places, sizeof(std::int32_t), std::as_writable_bytes(std::span(states)));
+    for (std::size_t i = 0; i < found.size(); ++i) result_.virtual_threads[found[i]] = states[i];
+  }
+  bool is_virtual(Address object, std::span<const std::byte> bytes) {
+    HeadersAtStop header(process_memory_);
+    header.add(object, bytes);
+    const ClassModel& classes = inspection_.classes();
+    const auto klass = inspection_.objects().klass_in(header, object);
+    if (!klass || *klass == 0) return false;
+    if (virtual_class_ == 0 && classes.internal_name(*klass).value_or("") == "java/lang/VirtualThread") {
+      const auto state = classes.find_field(*klass, "state");
+      if (!state) return false;
+      virtual_class_ = *klass;
+      state_offset_ = state->offset;
+    }
+    return *klass == virtual_class_;
   }
   // What cannot be read is copied as zeros.
   void copy_each(const std::vector<Address>& places, std::size_t size) {
@@ -450,6 +485,8 @@ class Capture {
   std::uint64_t java_size_;
   std::optional<std::uint64_t> virtual_thread_;  // offset of JavaThread::_vthread, 21 and later
   std::optional<ChunksAtStop> chunks_;           // of JDK 21 and later
+  Address virtual_class_ = 0;                    // java.lang.VirtualThread; 0: none was seen
+  std::uint64_t state_offset_ = 0;               // of such an object: its state
   std::uint64_t monitor_size_;                   // 0: not known
   std::vector<std::uint64_t> monitor_fields_;    // offsets of JavaThread
   std::optional<std::uint64_t> monitor_object_;  // of ObjectMonitor: its object, or the handle of it

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -35,9 +36,10 @@ struct ThreadCapture {
   // Of what the threads wait for, and of what the copied stacks may refer to except with ZGC, whose tables show where
   // an object has gone; null if not asked for.
   std::shared_ptr<const HeadersAtStop> headers;
-  std::set<Address> continuations;  // those whose frames in the heap were copied too
-  ParkedAtStop parked;              // empty if not asked for
-  std::size_t unstoppable = 0;      // threads that did not stop in time: in the kernel, uninterruptible
+  std::set<Address> continuations;                  // those whose frames in the heap were copied too
+  std::map<Address, std::int32_t> virtual_threads;  // those that were mounted, and their VirtualThread.state
+  ParkedAtStop parked;                              // empty if not asked for
+  std::size_t unstoppable = 0;                      // threads that did not stop in time: in the kernel, uninterruptible
 };
 
 // `tids`: only these; empty: all. `headers`: ThreadCapture::headers and `parked` too. Replaces what an earlier capture

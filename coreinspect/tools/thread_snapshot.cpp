@@ -64,8 +64,11 @@ class ThreadSampler::Impl {
     for (const auto& [sp, thread] : registers_) add_other_thread(thread);
     for (const auto& [tid, held] : held_) add_other_held(held);
     if (java_ && options_.virtual_threads) {
-      snapshot_.virtual_threads = read_virtual_threads(inspection_.objects(), *java_, snapshot_.missing);
-      for (VirtualThread& thread : snapshot_.virtual_threads) take_mounted_frames(thread);
+      const bool runs = process_ != nullptr && options_.stopped == nullptr;
+      snapshot_.virtual_threads =
+          read_virtual_threads(inspection_.objects(), *java_, snapshot_.missing, runs ? &virtual_at_stop_ : nullptr);
+      const auto carriers = carriers_by_virtual_thread();
+      for (VirtualThread& thread : snapshot_.virtual_threads) take_mounted_frames(thread, carriers);
     }
     count_problems();
     if (options_.locks) name_locks();
@@ -89,6 +92,7 @@ class ThreadSampler::Impl {
       collections_ = snapshot_.collections = capture.collections;
       headers_ = snapshot_.headers = capture.headers;
       continuations_ = std::move(capture.continuations);
+      virtual_at_stop_ = std::move(capture.virtual_threads);
       snapshot_.parked = std::move(capture.parked);
       for (HeldCapture& held : capture.held) {
         if (held.at) threads.push_back({.tid = held.thread.tid, .registers = *held.at});
@@ -181,19 +185,33 @@ class ThreadSampler::Impl {
   }
   // The frames of a virtual thread that is mounted are on its carrier, up to Continuation.enter. Which one the
   // carrier ran at the moment of the stop was copied with it.
-  void take_mounted_frames(VirtualThread& thread) const {
-    if (thread.carrier == 0 || !thread.walk.frames.empty()) return;
-    const auto carrier = std::find_if(snapshot_.threads.begin(), snapshot_.threads.end(),
-                                      [&](const auto& report) { return report.java.object == thread.carrier; });
-    if (carrier == snapshot_.threads.end()) return;
-    const auto running = inspection_.objects().root_field(carrier->java.address, "JavaThread", "_vthread");
-    if (!running || *running != thread.object) return;
+  void take_mounted_frames(VirtualThread& thread, const std::map<Address, const ThreadReport*>& carriers) const {
+    const bool at_stop = virtual_at_stop_.contains(thread.object);
+    const auto found = carriers.find(thread.object);
+    if (at_stop && found == carriers.end() && !only_some_)
+      thread.walk.stopped = "the thread that carries it was not read";
+    if (found == carriers.end()) return;
+    const ThreadReport* const carrier = found->second;
+    if (!at_stop && (thread.carrier != carrier->java.object || !thread.walk.frames.empty())) return;
+    thread.carrier = carrier->java.object;
+    thread.carrier_name = carrier->java.name;
     const auto& frames = carrier->walk.frames;
     const auto enter = std::find_if(frames.begin(), frames.end(),
                                     [](const Frame& frame) { return is_of_continuation(frame.method, "enter"); });
     if (enter == frames.end()) return;
     thread.walk.frames.assign(frames.begin(), enter + 1);
     thread.mounted = true;
+    thread.carrier_thread = carrier->java.address;
+    thread.carrier_state = carrier->java.state();
+  }
+  std::map<Address, const ThreadReport*> carriers_by_virtual_thread() const {
+    std::map<Address, const ThreadReport*> carriers;
+    for (const ThreadReport& each : snapshot_.threads) {
+      if (each.java.address == 0) continue;
+      const auto running = inspection_.objects().root_field(each.java.address, "JavaThread", "_vthread");
+      if (running && *running != 0) carriers.emplace(*running, &each);
+    }
+    return carriers;
   }
   // A frame that waits to enter a monitor has it in its list of locks already.
   void leave_out_pending(ThreadReport& report) const {
@@ -295,9 +313,10 @@ class ThreadSampler::Impl {
   std::optional<MixedWalker> mixed_;
   std::map<pid_t, target::HeldThread> held_;  // those not yet reported, by tid
   std::shared_ptr<const HeadersAtStop> headers_;
-  std::optional<std::uint64_t> collections_;        // before the stop; nothing if one was running
-  std::optional<std::set<Address>> continuations_;  // ThreadCapture::continuations
-  bool measured_ = false;                           // registers_ come with times
+  std::optional<std::uint64_t> collections_;         // before the stop; nothing if one was running
+  std::optional<std::set<Address>> continuations_;   // ThreadCapture::continuations
+  std::map<Address, std::int32_t> virtual_at_stop_;  // ThreadCapture::virtual_threads
+  bool measured_ = false;                            // registers_ come with times
   std::map<pid_t, std::string> comms_;
   bool only_some_ = false;
   std::optional<ThreadReader> reader_;  // of this snapshot

@@ -10,6 +10,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>"spin DEPTH": one named deep parks once below DEPTH calls of down, which outer called, and spins until "still".
  * "turns": one named turns does so for a moment again and again, in turn below 12 calls of left and 7 of right.
+ * "naps COUNT": that many, named nap-0 and so on, sleep for 1 ms again and again below 10 calls of nap.
  */
 public final class Thawed {
     private static volatile boolean still;
@@ -45,6 +46,21 @@ public final class Thawed {
         return 1;
     }
 
+    static int nap(int depth) {
+        return depth == 0 ? doze() : nap(depth - 1) + 1;
+    }
+
+    static int doze() {
+        while (!still) {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        return 1;
+    }
+
     static void work(int times) {
         long x = 1;
         for (int i = 0; i < times; i++) {
@@ -75,6 +91,11 @@ public final class Thawed {
         for (String line = in.readLine(); line != null && !line.equals("exit"); line = in.readLine()) {
             String[] words = line.split(" ");
             switch (words[0].toLowerCase(Locale.ROOT)) {
+                case "naps":
+                    for (int i = 0; i < Integer.parseInt(words[1]); i++) {
+                        startVirtual("nap-" + i, () -> nap(10));
+                    }
+                    break;
                 case "spin":
                     int depth = Integer.parseInt(words[1]);
                     startVirtual("deep", () -> outer(depth));

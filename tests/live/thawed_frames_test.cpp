@@ -103,6 +103,32 @@ TEST_P(ThawedFrames, AreInTheStack) {
                  "stack: frames of virtual threads in the heap");
 }
 
+// One that is parked has all its frames, or a line says why not: its state and its frames are of one moment.
+TEST_P(ThawedFrames, OfThreadsThatAreParkedAgainAndAgainAreWhole) {
+  start({});
+  ASSERT_TRUE(jvm_);
+  must(jvm_->ask("naps 40"));
+  std::size_t whole = 0;
+  for (int i = 0; i < 40; ++i) {
+    const CommandOutput done = must(run_jtrace({"stack", jvm_->pid_text(), "--java", "--format", "json"}));
+    ASSERT_TRUE(done.status == 0 || done.status == 9) << done.err;
+    const json document = json::parse(done.out);
+    for (const json& row : document["data"]) {
+      if (!row.value("name", "").starts_with("nap-") || row.contains("carrier")) continue;
+      if (row.contains("problem")) {
+        EXPECT_EQ(done.status, 9);
+        continue;
+      }
+      if (row["vmState"] == "STARTED") continue;
+      EXPECT_TRUE(has_method(row["frames"], "doze") && has_method(row["frames"], "enter")) << row.dump();
+      EXPECT_TRUE(row["vmState"].get<std::string>().ends_with("PARKING") || has_method(row["frames"], "yield"))
+          << row.dump();
+      ++whole;
+    }
+  }
+  EXPECT_GT(whole, 800u) << "of 1600";
+}
+
 // What is in the heap is of the moment of the stop: each stack is one of those that there are.
 TEST_P(ThawedFrames, AreOfTheMomentOfTheStop) {
   // Inlining is left out: of a thread that runs in compiled code the place is known only roughly.
