@@ -8,6 +8,23 @@
 
 namespace jtrace::coreinspect {
 
+namespace {
+
+bool is_in_wait(const Walk& walk) {
+  const auto innermost =
+      std::find_if(walk.frames.begin(), walk.frames.end(), [](const Frame& frame) { return frame.method != nullptr; });
+  return innermost != walk.frames.end() && innermost->method->class_name == "java.lang.Object" &&
+         innermost->method->name.starts_with("wait");
+}
+
+std::set<Address> locks_of(const Walk& walk) {
+  std::set<Address> locked;
+  for (const Frame& frame : walk.frames) locked.insert(frame.locks.begin(), frame.locks.end());
+  return locked;
+}
+
+}  // namespace
+
 std::string describe(const Wait& wait) {
   const std::string owner =
       wait.owner.empty() ? "" : "\"" + printable(wait.owner) + "\" #" + std::to_string(wait.owner_id);
@@ -28,10 +45,12 @@ LockFacts::LockFacts(const Inspection& inspection, const ThreadSnapshot& snapsho
     if (java.address == 0) continue;
     parties_.push_back({java.address, java.object, java.id, &java.name, &report.walk, &java, nullptr});
   }
-  for (const VirtualThread& thread : snapshot.virtual_threads)
+  for (const VirtualThread& thread : snapshot.virtual_threads) {
     parties_.push_back({thread.object, thread.object, thread.id, &thread.name, &thread.walk, nullptr, &thread});
+    if (thread.mounted) mounted_[thread.carrier_thread] = thread.object;
+  }
   for (const Party& each : parties_) {
-    auto wait = each.java ? wait_of_platform(*each.java) : wait_of_virtual(*each.virtual_thread);
+    auto wait = each.java ? wait_of_platform(*each.java) : wait_of_virtual(each);
     if (!wait) continue;
     // It became the owner, and has not run since: it does not wait for itself.
     if (wait->owner_thread == each.key) wait->owner_thread = 0;
@@ -51,29 +70,42 @@ const LockFacts::Party* LockFacts::party(Address thread) const {
   return found == parties_.end() ? nullptr : &*found;
 }
 
-std::optional<Wait> LockFacts::wait_of_platform(const JavaThread& java) const {
+Address LockFacts::runner(Address java_thread) const {
+  const auto found = mounted_.find(java_thread);
+  return found == mounted_.end() ? java_thread : found->second;
+}
+
+const JavaThread* LockFacts::java_of(const Party& party) const {
+  if (party.java) return party.java;
+  const Party* carrier = party.virtual_thread->mounted ? this->party(party.virtual_thread->carrier_thread) : nullptr;
+  return carrier ? carrier->java : nullptr;
+}
+
+std::optional<Wait> LockFacts::wait_of_monitor(const JavaThread& java) const {
   const Address monitor = java.pending_monitor ? java.pending_monitor : java.waiting_monitor;
-  if (monitor == 0) {
-    const auto& at_stop = snapshot_.parked.blockers;
-    const auto blocker = at_stop.find(java.address);
-    return blocker == at_stop.end() ? wait_for_blocker(java.object) : wait_for(blocker->second, *snapshot_.headers);
-  }
+  if (monitor == 0) return std::nullopt;
   Wait wait{.kind = java.pending_monitor ? "monitor" : "wait"};
   wait.object = inspection_.objects().root_field(monitor, "ObjectMonitor", "_object").value_or(0);
   if (java.pending_monitor) wait.owner_thread = owner_of_monitor(monitor, wait.object);
   return wait;
 }
 
-std::optional<Wait> LockFacts::wait_of_virtual(const VirtualThread& thread) const {
+std::optional<Wait> LockFacts::wait_of_platform(const JavaThread& java) const {
+  if (mounted_.contains(java.address)) return std::nullopt;
+  if (auto wait = wait_of_monitor(java)) return wait;
+  const auto& at_stop = snapshot_.parked.blockers;
+  const auto blocker = at_stop.find(java.address);
+  return blocker == at_stop.end() ? wait_for_blocker(java.object) : wait_for(blocker->second, *snapshot_.headers);
+}
+
+std::optional<Wait> LockFacts::wait_of_virtual(const Party& party) const {
+  const VirtualThread& thread = *party.virtual_thread;
+  if (const JavaThread* java = java_of(party))
+    if (auto wait = wait_of_monitor(*java)) return wait;
   if (thread.pending != 0)
     return Wait{.kind = "monitor", .object = thread.pending, .owner_thread = owner_of_object(thread.pending)};
-  const auto innermost = std::find_if(thread.walk.frames.begin(), thread.walk.frames.end(),
-                                      [](const Frame& frame) { return frame.method != nullptr; });
-  const bool in_wait = innermost != thread.walk.frames.end() && innermost->method->class_name == "java.lang.Object" &&
-                       innermost->method->name.starts_with("wait");
-  if (!in_wait) return wait_for_blocker(thread.object);
-  std::set<Address> locked;
-  for (const Frame& frame : thread.walk.frames) locked.insert(frame.locks.begin(), frame.locks.end());
+  if (!is_in_wait(thread.walk)) return wait_for_blocker(thread.object);
+  const std::set<Address> locked = locks_of(thread.walk);
   if (locked.size() != 1) return std::nullopt;
   if (thread.state() != "BLOCKED") return Wait{.kind = "wait", .object = *locked.begin()};
   // The thread was notified, and waits to enter the monitor again.
@@ -116,7 +148,7 @@ void LockFacts::note_initialisation(Wait& wait) {
     if (!is_init_lock_of(inspection_, each, wait.object)) continue;
     wait.kind = "initialisation";
     wait.class_name = inspection_.classes().name(each.klass).value_or("?");
-    wait.owner_thread = each.thread;
+    wait.owner_thread = runner(each.thread);
   }
 }
 
@@ -147,7 +179,8 @@ Address LockFacts::owner_of_object(Address object) const {
 }
 
 // ObjectMonitor::_owner: up to 21 a JavaThread* or an address on the owner's stack; from 24 on the owner's id, which
-// may be a virtual thread's; 1 if the owner holds the object by a fast lock (objectMonitor.hpp).
+// may be a virtual thread's; 1 if the owner holds the object by a fast lock, with -XX:LockingMode=1 one on its stack
+// (objectMonitor.hpp).
 Address LockFacts::owner_of_monitor(Address monitor, Address object) const {
   const auto owner = inspection_.vm().read_pointer(monitor, "ObjectMonitor", "_owner");
   if (!owner || *owner == 0) return 0;
@@ -165,17 +198,27 @@ Address LockFacts::owner_of_monitor(Address monitor, Address object) const {
       carrier = each.key;  // perhaps for the virtual thread that it runs
     }
   }
-  return carrier;
+  return runner(carrier);
 }
 
-// The lock stack of an unmounted virtual thread is in its stack chunk; its frames have the locks too.
+// The lock stack of an unmounted virtual thread is in its stack chunk; its frames have the locks too. So have those of
+// platform threads; a carrier has also those of the virtual thread that it runs.
 Address LockFacts::holder_by_frames(Address object) const {
-  for (const Party& each : parties_) {
-    if (each.java) continue;
-    for (const Frame& frame : each.walk->frames)
-      if (std::find(frame.locks.begin(), frame.locks.end(), object) != frame.locks.end()) return each.key;
-  }
+  for (const Party& each : parties_)
+    if (has_among_frames(each, object)) return each.java ? runner(each.key) : each.key;
   return 0;
+}
+
+// The frame of a thread that waits for a monitor has the object in its list too.
+bool LockFacts::has_among_frames(const Party& party, Address object) const {
+  const std::set<Address> locked = locks_of(*party.walk);
+  if (object == 0 || !locked.contains(object)) return false;
+  const JavaThread* java = java_of(party);
+  if (!java) return locked.size() > 1 || !is_in_wait(*party.walk);
+  const auto is_of_object = [&](Address monitor) {
+    return monitor != 0 && inspection_.objects().root_field(monitor, "ObjectMonitor", "_object").value_or(0) == object;
+  };
+  return !is_of_object(java->pending_monitor) && !is_of_object(java->waiting_monitor);
 }
 
 // LockStack (lockStack.hpp, 21 and later): _top is an offset from the JavaThread, _base the objects.
@@ -191,7 +234,7 @@ Address LockFacts::holder_of_fast_lock(Address object) const {
     if (!top || *top < *stack + *base || *top > *stack + *base + 8 * 64) continue;
     for (Address slot = at + *base; slot < each.key + *top; slot += 8) {
       const auto held = vm.memory().read<Address>(slot);
-      if (held && inspection_.objects().from_stack(*held) == object) return each.key;
+      if (held && inspection_.objects().from_stack(*held) == object) return runner(each.key);
     }
   }
   return 0;

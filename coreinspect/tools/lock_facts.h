@@ -1,7 +1,8 @@
 // What threads wait for, and who owns it: monitors, java.util.concurrent synchronizers, classes that are being
 // initialized.
 //
-// Covers the threads of a snapshot, platform and virtual. The owner is left out if this JVM's locking does not record
+// Covers the threads of a snapshot, platform and virtual. What the carrier of a mounted virtual thread waits for, and
+// has, is the virtual thread's. The owner is left out if this JVM's locking does not record
 // it (the owners of fast locks are looked up in the lock stacks, by stack address, and in the frames). What an
 // unmounted virtual thread waits for in Object.wait is known only if its frames lock a single object. Of a live target,
 // what platform threads wait for and who owns it is of the moment of the stop; of unmounted virtual threads it is read
@@ -49,10 +50,14 @@ class LockFacts {
   };
   const std::vector<Party>& parties() const { return parties_; }  // in the order of the snapshot
   const Party* party(Address thread) const;
+  // The key of the virtual thread that this JavaThread runs, else its own.
+  Address runner(Address java_thread) const;
 
  private:
   std::optional<Wait> wait_of_platform(const JavaThread& java) const;
-  std::optional<Wait> wait_of_virtual(const VirtualThread& thread) const;
+  std::optional<Wait> wait_of_virtual(const Party& party) const;
+  std::optional<Wait> wait_of_monitor(const JavaThread& java) const;
+  const JavaThread* java_of(const Party& party) const;  // of a mounted virtual thread its carrier; null: none
   std::optional<Wait> wait_for_blocker(Address thread) const;
   std::optional<Wait> wait_for(Address blocker, const target::MemoryReader& memory) const;
   void complete(Wait& wait);
@@ -61,11 +66,13 @@ class LockFacts {
   Address owner_of_monitor(Address monitor, Address object) const;
   Address holder_of_fast_lock(Address object) const;
   Address holder_by_frames(Address object) const;
+  bool has_among_frames(const Party& party, Address object) const;
   void find_deadlocks();
 
   const Inspection& inspection_;
   const ThreadSnapshot& snapshot_;
   std::vector<Party> parties_;
+  std::map<Address, Address> mounted_;  // virtual threads by their carriers
   std::map<Address, Wait> waits_;
   std::vector<std::vector<Address>> deadlocks_;
   std::optional<std::vector<ClassInitialiser>> initialisers_;  // read when first needed

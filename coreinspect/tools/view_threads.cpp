@@ -76,6 +76,12 @@ void append_owned(std::string& out, Address thread, Shown shown) {
     out += "    - owns <" + hex(lock->object) + "> (a " + printable(lock->class_name) + ")\n";
 }
 
+// The virtual thread that it runs, which has its waits; null: none.
+const LockFacts::Party* carried_by(const LockFacts& locks, const JavaThread& java) {
+  const Address runner = locks.runner(java.address);
+  return runner == java.address ? nullptr : locks.party(runner);
+}
+
 void append_text(std::string& out, const ThreadReport& report, const LockFacts& locks, Shown shown,
                  const ObjectNames& names) {
   const JavaThread& java = report.java;
@@ -90,6 +96,8 @@ void append_text(std::string& out, const ThreadReport& report, const LockFacts& 
     out.append(" [").append(vm_state_name(java.vm_state)).append("]\n");
   }
   if (const Wait* wait = locks.wait_of(java.address)) out += "    - " + describe(*wait) + "\n";
+  if (const LockFacts::Party* carried = carried_by(locks, java))
+    out += "    - carries virtual thread #" + std::to_string(carried->id) + " \"" + printable(*carried->name) + "\"\n";
   if (report.held) out += "    - held by " + printable(target::describe_tracer(*report.held)) + "\n";
   append_owned(out, java.object, shown);
   append_walk(out, report.walk, shown, names);
@@ -191,6 +199,7 @@ void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& l
     json.key("heldBy").begin_object().member("pid", report.held->tracer).member("name", report.held->tracer_name);
     json.end_object();
   }
+  if (const LockFacts::Party* carried = carried_by(locks, java)) json.member("carries", carried->id);
   write_wait(json, locks.wait_of(java.address));
   if (is_java) write_owned(json, java.object, shown);
   write_walk(json, report.walk, shown, names);

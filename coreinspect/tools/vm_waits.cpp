@@ -77,7 +77,7 @@ std::vector<LockEdge> vm_edges(const std::vector<VmWait>& waits, const LockFacts
                         [&](const LockEdge& each) { return is_waiter(mutexes, each.owner); });
   if (!vm_thread) return edges;
   for (const LockFacts::Party& each : locks.parties()) {
-    if (!each.java || each.java->vm_state != kBlocked || locks.wait_of(each.key)) continue;
+    if (!each.java || each.java->vm_state != kBlocked || locks.wait_of(locks.runner(each.key))) continue;
     const auto owns = [&](const MutexRow& row) { return row.owner && row.owner->nid == each.java->native_id; };
     if (std::any_of(mutexes.begin(), mutexes.end(), owns))
       edges.push_back({{.nid = each.java->native_id, .name = *each.name}, *vm_thread, LockKind::kVm});

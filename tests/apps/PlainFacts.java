@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
  * leave its carrier, fields whose names look like secrets, code that is compiled late.
  *
  * <p>"initialise": one thread initialises a class and does not end, another waits for it. "cycle": two threads wait for
- * each other's class. "pinned": a virtual thread parks in a static initialiser. "spin": a thread spins. "late": much
+ * each other's class, "virtual-cycle": two virtual ones. "pinned": a virtual thread parks in a static initialiser. "spin": a thread spins. "late": much
  * code is compiled, then a thread named late spins and one named late-park parks.
  */
 public final class PlainFacts {
@@ -131,12 +131,15 @@ public final class PlainFacts {
         return "";
     }
 
-    private static String pinned() throws Exception {
+    private static Thread startVirtual(String name, Runnable body) throws Exception {
         Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
         Class<?> type = Class.forName("java.lang.Thread$Builder$OfVirtual");
-        Object named = type.getMethod("name", String.class).invoke(builder, "pinned");
-        Runnable body = SlowVirtual::touch;
-        await((Thread) type.getMethod("start", Runnable.class).invoke(named, body), Thread.State.WAITING);
+        Object named = type.getMethod("name", String.class).invoke(builder, name);
+        return (Thread) type.getMethod("start", Runnable.class).invoke(named, body);
+    }
+
+    private static String pinned() throws Exception {
+        await(startVirtual("pinned", SlowVirtual::touch), Thread.State.WAITING);
         return "";
     }
 
@@ -182,6 +185,10 @@ public final class PlainFacts {
             case "cycle":
                 start("init-left", Left::touch);
                 start("init-right", Right::touch);
+                return "";
+            case "virtual-cycle":
+                startVirtual("init-left", Left::touch);
+                startVirtual("init-right", Right::touch);
                 return "";
             case "pinned": return pinned();
             case "late": return late();

@@ -257,6 +257,22 @@ TEST_P(EachJdk, LiveAndCoreAreEqualToTheJdksOwnTools) {
   record_support(GetParam(), "Serial", "core", "inspect");
 }
 
+// 0: all locks are monitors, 1: on stacks, 2: in lock stacks (LockingMode, globals.hpp, 21 to 25).
+TEST_P(EachJdk, DeadlocksAreFoundWithEachKindOfLocks) {
+  if (GetParam().version < 21 || GetParam().version > 25) GTEST_SKIP() << "has one kind of locks";
+  for (const char* mode : {"0", "1", "2"}) {
+    auto flags = small_flags();
+    flags.insert(flags.end(), {"-XX:+UnlockExperimentalVMOptions", "-XX:LockingMode=" + std::string(mode)});
+    auto jvm = must(JvmProcess::start(GetParam(), "Standing", attachable(GetParam(), flags)));
+    SCOPED_TRACE("LockingMode=" + std::string(mode));
+    expect_two_deadlocks(inspected(jvm->pid_text(), {"locks"}));
+    const ScratchDir folder;
+    const std::string core = folder.file("core");
+    ASSERT_EQ(must(run_jtrace({"core", jvm->pid_text(), "-o", core, "--small"})).status, 0);
+    expect_two_deadlocks(inspected(core, {"locks"}));
+  }
+}
+
 // One JVM, whose core is read with several parts missing.
 class DamagedCore : public ::testing::Test {
  protected:

@@ -39,6 +39,23 @@ TEST_P(Facts, NameTheClassWhoseInitialisationAThreadWaitsFor) {
   EXPECT_TRUE(jvm_->alive());
 }
 
+TEST_P(Facts, NameTheVirtualThreadsThatWaitForEachOthersClass) {
+  if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
+  auto flags = calm_flags();
+  flags.push_back("-Djdk.virtualThreadScheduler.parallelism=4");
+  start(flags);
+  must(jvm_->ask("virtual-cycle"));
+  for (const char* name : {"init-left", "init-right"})
+    EXPECT_EQ(thread_that_waits_for(name, "initialisation")["waitingOn"]["kind"], "initialisation") << name;
+  const CommandOutput locks = inspect({"locks"});
+  EXPECT_THAT(locks.out,
+              AllOf(HasSubstr("deadlock: \"init-"), Not(::testing::ContainsRegex("deadlock:[^\n]*ForkJoin"))));
+  const auto verdict = must(run_jtrace({"diagnose", jvm_->pid_text(), "--interval", "0.3", "--budget", "60"}));
+  EXPECT_THAT(verdict.out,
+              AllOf(HasSubstr("Deadlock by class initialisation"), HasSubstr("init-left"), HasSubstr("init-right")));
+  EXPECT_TRUE(jvm_->alive());
+}
+
 TEST_P(Facts, OfAPinnedVirtualThreadAreItsFramesAndItsCarrier) {
   if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
   start();

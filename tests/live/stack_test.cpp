@@ -214,8 +214,10 @@ TEST_P(StackOnEachJdk, ShowsParkedVirtualThreads) {
 }
 
 TEST_P(StackOnEachJdk, ShowsWhichThreadsWaitForVirtualOnes) {
-  if (GetParam().version < 24)
-    GTEST_SKIP() << "a monitor pins virtual threads to their carriers before JDK 24 (JEP 491)";
+  if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
+  // Before 24 a monitor pins virtual threads to their carriers (JEP 491).
+  const JvmOptions options = attachable(GetParam(), {"-Xmx32m", "-Djdk.virtualThreadScheduler.parallelism=8"});
+  jvm_ = must(JvmProcess::start(GetParam(), "Standing", options));
   must(jvm_->ask("virtual-locks"));
   std::map<std::string, std::string> waits;  // thread: what it waits for, and which thread has it
   const CommandOutput locks = run({"inspect", jvm_->pid_text(), "locks", "--format", "json"});
@@ -230,6 +232,16 @@ TEST_P(StackOnEachJdk, ShowsWhichThreadsWaitForVirtualOnes) {
   EXPECT_EQ(waits["v-lock"], "park java.util.concurrent.locks.ReentrantLock$NonfairSync v-holder");
   EXPECT_EQ(waits["p-lock"], "park java.util.concurrent.locks.ReentrantLock$NonfairSync v-holder");
   EXPECT_EQ(waits["v-wait"], "wait java.lang.StringBuilder nobody");
+  for (const auto& [name, wait] : waits)
+    if (name.starts_with("ForkJoinPool-")) {
+      EXPECT_THAT(wait, ::testing::Not(HasSubstr("StringBuilder"))) << name << ": it is its virtual thread's";
+    }
+  const std::map<std::string, std::string> states = {{"v-enter", "BLOCKED"}, {"v-wait", "WAITING"}};
+  for (const auto& [name, state] : states) {
+    const json found = stacks_of(*jvm_, {"--thread", name, "--state", state});
+    ASSERT_EQ(found["data"].size(), 1u) << name;
+    EXPECT_EQ(found["data"][0]["waitingOn"]["class"], "java.lang.StringBuilder") << name;
+  }
   expect_unharmed();
   record_support(GetParam(), "default", "live", "locks of virtual threads");
 }
