@@ -1,8 +1,10 @@
-// Classes whose methods must not be changed: those that the callouts
-// themselves call, and those that HotSpot treats specially.
+// Classes whose methods must not be changed: those that the callouts themselves call, and those that HotSpot treats
+// specially.
 #pragma once
 
 #include <string_view>
+
+#include "trace/record/agent_classes.h"
 
 namespace jtrace::agent {
 
@@ -12,8 +14,8 @@ namespace jtrace::agent {
 //   $$Lambda$: VM-anonymous classes (JDK 8 to 14) come through the load hook, but never to ClassPrepare under that name
 inline bool is_guarded_class(std::string_view name) {
   constexpr std::string_view kGuarded[] = {"java/lang/Object", "jdk/internal/misc/Unsafe", "sun/misc/Unsafe"};
-  constexpr std::string_view kGuardedPrefixes[] = {"java/lang/JTrace", "java/lang/VirtualThread", "jdk/internal/vm/",
-                                                   "java/lang/invoke/LambdaForm"};
+  constexpr std::string_view kGuardedPrefixes[] = {trace::record::kAgentClassPrefix, "java/lang/VirtualThread",
+                                                   "jdk/internal/vm/", "java/lang/invoke/LambdaForm"};
   if (name.find("$$Lambda$") != std::string_view::npos) return true;
   for (const std::string_view each : kGuarded)
     if (name == each) return true;

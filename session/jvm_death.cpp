@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "trace/record/agent_classes.h"
 
 namespace jtrace::session {
 namespace {
@@ -87,7 +88,7 @@ bool names_agent(std::string_view report) {
   if (begin == report.npos) return false;
   const std::string_view frames = report.substr(begin, report.find("\n\n\n", begin) - begin);
   const std::string_view most = frames.substr(0, frames.find("siginfo:"));
-  return most.find("JTraceProbes") != most.npos || most.find("jtrace_agent") != most.npos;
+  return most.find(trace::record::kAgentClassPrefixInReports) != most.npos || most.find("jtrace_agent") != most.npos;
 }
 
 std::string end_of(std::optional<int> status) {

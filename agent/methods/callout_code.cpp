@@ -1,8 +1,11 @@
 #include "agent/methods/callout_code.h"
 
+#include <algorithm>
+
 #include "agent/methods/call_counts.h"
 #include "agent/methods/callout_assembler.h"
 #include "agent/methods/slow_callouts.h"
+#include "trace/record/agent_classes.h"
 #include "trace/record/layout.h"
 
 namespace jtrace::agent {
@@ -229,6 +232,8 @@ std::string_view callout_class_name(CalloutStyle style) {
       "java/lang/JTraceSlowProbes11",    "java/lang/JTracePreciseSlowProbes11",
       "java/lang/JTraceCpuProbes11",     "java/lang/JTracePreciseCpuProbes11",
       "java/lang/JTraceSlowCpuProbes11", "java/lang/JTracePreciseSlowCpuProbes11"};
+  static_assert(std::all_of(std::begin(kNames), std::end(kNames),
+                            [](std::string_view name) { return name.starts_with(trace::record::kAgentClassPrefix); }));
   return kNames[(style.time == CalloutTime::kPrecise ? 1 : 0) + (style.calls == CalloutCalls::kSlow ? 2 : 0) +
                 (style.cpu_time ? 4 : 0)];
 }

@@ -7,11 +7,13 @@
 #include <string_view>
 
 #include "agent/classfile/bytes.h"
+#include "trace/record/agent_classes.h"
 
 namespace jtrace::agent {
 
 // The number is the class's version.
 inline constexpr char kWaitClass[] = "java/lang/JTraceWaits2";
+static_assert(std::string_view(kWaitClass).starts_with(trace::record::kAgentClassPrefix));
 // Its static field with the address of the WaitArea (wait_tracer.h).
 inline constexpr char kWaitAreaField[] = "AREA";
 // static boolean bind(boolean): calls bind0, so that the caller that RegisterNatives sees is a class of the boot

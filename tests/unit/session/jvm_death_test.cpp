@@ -24,6 +24,8 @@ TEST(JvmDeath, TheAgentIsNamedWhereTheFailingThreadWasInIt) {
   const std::string report(kReport);
   EXPECT_TRUE(names_agent(report + "Native frames: (J=...)\nV  [libjvm.so]\n\nJava frames:\nJ 1  "
                                    "java.lang.JTraceProbes11.slow(JJ)J\n\nsiginfo: x\n"));
+  for (const char* name : {"JTracePreciseSlowCpuProbes11.enter(J)V", "JTraceWaits2.before(I)V", "JTraceJvmpi1.in()V"})
+    EXPECT_TRUE(names_agent(report + "Native frames: (J=...)\nJ 1  java.lang." + name + "\n\nsiginfo: x\n")) << name;
   EXPECT_FALSE(names_agent(report + "Native frames: (J=...)\nV  [libjvm.so]\n\nsiginfo: x\n\n"
                                     "Dynamic libraries:\nlibjtrace_agent.so\n"));
   EXPECT_FALSE(names_agent(report));
