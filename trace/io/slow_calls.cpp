@@ -105,6 +105,7 @@ void SlowCalls::note_wait(std::uint64_t thread, const Wait& wait) {
   }
   ThreadWaits& waits = waits_[thread];
   waits.last.push_back(wait);
+  ++waits.noted;
   if (waits.last.size() <= kMaxWaits) return;
   waits.forgotten_until = std::max(waits.forgotten_until, waits.last.front().until);
   waits.last.pop_front();
@@ -116,7 +117,8 @@ void SlowCalls::note_io(std::uint64_t thread, Wait io) {
     const auto is_part = [&](const Wait& each) {
       return each.since >= io.since && each.kind == WaitKind::kWaiting && each.owner == 0;
     };
-    std::erase_if(last, is_part);
+    found->second.noted -= std::erase_if(last, is_part);
+    found->second.spent = std::min(found->second.spent, found->second.noted);
     for (auto each = last.rbegin(); each != last.rend() && each->until > io.since; ++each)
       io.within += overlap(each->since, each->until, io.since, io.until);
   }
@@ -131,7 +133,9 @@ std::uint64_t SlowCalls::begin_of(std::uint64_t thread, bool takes_monitor, std:
   const std::deque<Wait>& last = found->second.last;
   auto wait = last.rbegin();
   while (wait != last.rend() && wait->until > time + kCoarseStep) ++wait;
-  const bool is_its = wait != last.rend() && wait->kind == WaitKind::kBlocked && time <= wait->until + kCoarseStep;
+  const auto newer = static_cast<std::uint64_t>(wait - last.rbegin());
+  const bool is_its = wait != last.rend() && wait->kind == WaitKind::kBlocked && !wait->is_of_object &&
+                      found->second.noted - newer > found->second.spent && time <= wait->until + kCoarseStep;
   return is_its ? std::min(wait->since, time) : time;
 }
 
@@ -140,6 +144,7 @@ void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, s
                           std::optional<std::uint64_t> cpu) {
   const OpenFrame& frame = stack.back();
   name_waits(thread, frame);
+  if (const auto found = waits_.find(thread); found != waits_.end()) found->second.spent = found->second.noted;
   const std::uint64_t duration = time - frame.time;
   if (!frame.unfinished) methods_[frame.method].add(duration);
   const Key key{duration, ++serial_};

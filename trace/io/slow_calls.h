@@ -60,6 +60,8 @@ struct Wait {  // ns since the epoch
   bool is_nap = false;
   std::uint64_t within = 0;  // ns of it that belong to other waits
   std::uint64_t method = 0;  // the innermost call of the trace that it was in; 0: not known
+  // What it was for is a java.lang.Object, whose class has no synchronized methods.
+  bool is_of_object = false;
 };
 // If a wait that is not for a monitor is a nap, by the class of what it waits on (as Java prints it, "?" if unknown).
 bool is_nap(ThreadState state, std::uint64_t owner, std::string_view waited_for);
@@ -146,6 +148,8 @@ class SlowCalls {
   struct ThreadWaits {
     std::deque<Wait> last;              // by time
     std::uint64_t forgotten_until = 0;  // ns: the end of the last one that is not kept
+    std::uint64_t noted = 0;            // number of waits until now
+    std::uint64_t spent = 0;  // of them before the last call that ended: they are no waits of a method entered later
   };
   std::unordered_map<std::uint64_t, ThreadWaits> waits_;            // by thread
   std::unordered_map<std::uint64_t, std::deque<Wait>> waited_for_;  // by owner, as the waits end

@@ -411,8 +411,13 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
   on_state(statistics, thread.value(), each.state, each.since, each.since + ns);
   const std::string type =
       each.state == ThreadState::kSleeping ? std::string() : monitor_class(*statistics.scope, each.monitor);
-  statistics.slow.note_wait(thread.value(), {wait_kind(each.state), each.since, each.since + ns, each.monitor,
-                                             each.owner, is_nap(each.state, each.owner, type)});
+  statistics.slow.note_wait(thread.value(), {.kind = wait_kind(each.state),
+                                             .since = each.since,
+                                             .until = each.since + ns,
+                                             .monitor = each.monitor,
+                                             .owner = each.owner,
+                                             .is_nap = is_nap(each.state, each.owner, type),
+                                             .is_of_object = type == "java.lang.Object"});
   if (each.state == ThreadState::kBlocked) {
     each.blocked.add(ns);
     statistics.contention[type].add(ns);

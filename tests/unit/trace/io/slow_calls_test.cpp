@@ -314,6 +314,24 @@ TEST_F(SlowTrace, CallerDoesNotWaitForTheMonitorOfItsCallee) {
   EXPECT_EQ(caller.total, 530 * kMs);
 }
 
+// A method that is entered just after the end of a call with a wait in it did not wait itself.
+TEST_F(SlowTrace, WaitInACallThatHasEndedIsNotThatOfTheNext) {
+  define(1, "caller");
+  define(2, "waiter");
+  define(3, "callee", true);
+  enter(1, 0);
+  enter(2, 5);
+  block(10, 510);
+  leave(510);
+  enter(3, 510);
+  leave(511);
+  leave(530);
+  calls();
+  const auto& methods = statistics_.by_scope()[0].methods;
+  EXPECT_EQ(methods.at(3).total, 1 * kMs);
+  EXPECT_EQ(methods.at(2).total, 505 * kMs);
+}
+
 TEST_F(SlowTrace, WaitBeforeAMethodWithoutMonitorIsItsCallers) {
   define(1, "caller");
   define(2, "callee");
