@@ -55,7 +55,6 @@ struct Crowd {
   ThreadKey owner = 0;
   std::uint64_t object = 0;
   std::string class_name;
-  bool is_park = false;
 };
 // Identified by properties that do not change from sample to sample: a collection may move the object.
 using Lock = std::pair<ThreadKey, std::string>;  // its owner and class
@@ -68,7 +67,6 @@ std::map<Lock, Crowd> crowds_of(const ThreadsLook& look) {
     crowd.owner = each.wait->owner;
     crowd.object = each.wait->object;
     crowd.class_name = each.wait->class_name;
-    crowd.is_park = each.wait->kind == "park";
   }
   return crowds;
 }
@@ -92,8 +90,11 @@ bool have_hardly_run(const Facts& facts, const std::vector<const Crowd*>& crowds
   if (!looks_span(facts, kHeldLong)) return false;
   const auto is_still = [&](ThreadKey key) {
     const ThreadFact *then = first.find(key), *now = last.find(key);
-    const bool known = then != nullptr && now != nullptr && then->ran_ns && now->ran_ns;
-    return known && *now->ran_ns - *then->ran_ns < kLittle &&
+    if (then == nullptr || now == nullptr) return false;
+    // The kernel does not know the time of a virtual thread.
+    const bool still = now->is_virtual ? then->frames == now->frames && !now->frames.empty()
+                                       : then->ran_ns && now->ran_ns && *now->ran_ns - *then->ran_ns < kLittle;
+    return still &&
            std::all_of(crowds.begin(), crowds.end(), [&](const Crowd* each) { return each->waiters.contains(key); });
   };
   const Keys& waiters = crowds.back()->waiters;
@@ -104,7 +105,7 @@ bool have_hardly_run(const Facts& facts, const std::vector<const Crowd*>& crowds
 void judge_crowd(const Facts& facts, const std::vector<const Crowd*>& crowds, std::vector<Finding>& found) {
   const Crowd& now = *crowds.back();
   const std::size_t common = count_common(crowds);
-  const bool are_still = now.is_park && common >= kStillWaiters && have_hardly_run(facts, crowds);
+  const bool are_still = common >= kStillWaiters && have_hardly_run(facts, crowds);
   if (now.owner == 0 || (common < kSameWaiters && !are_still) || in_deadlock(facts, now.owner)) return;
   const ThreadFact* owner = facts.looks.back().find(now.owner);
   std::string address;
