@@ -81,7 +81,7 @@ std::string views_of_calls() {
                   " AS time, (x.ended - x.started) / 1e6 AS ms, x.self / 1e6 AS self_ms, " +
                   "x.waited / 1e6 AS waited_ms, x.cpu / 1e6 AS cpu_ms, " + method_name("") +
                   " AS method, x.arguments, " + thread_name("x.thread", "") +
-                  " AS thread, x.caller, x.depth, x.complete, x.started, x.ended, x.agent",
+                  " AS thread, x.caller, x.depth, x.complete, x.started, x.ended, x.thread AS thread_id, x.agent",
               "call x" + method_join("x.method", "") + thread_join("x.thread")) +
          view("arguments",
               "x.id AS call, v.position, v.name, v.type, coalesce(v.value, v.text) AS value, v.object, " +
@@ -120,7 +120,8 @@ std::string views_of_time() {
   return view("waits",
               time_of("x.started") + " AS time, (x.ended - x.started) / 1e6 AS ms, x.kind, " +
                   thread_name("x.thread", "") + " AS thread, x.class, CASE WHEN x.owner IS NOT NULL THEN " +
-                  thread_name("x.owner", "o") + " END AS owner, x.complete, x.started, x.ended, x.agent",
+                  thread_name("x.owner", "o") +
+                  " END AS owner, x.complete, x.started, x.ended, x.thread AS thread_id, x.agent",
               "wait x" + thread_join("x.thread") + thread_join("x.owner", "o")) +
          view("pauses",
               time_of("x.started") +

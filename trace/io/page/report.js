@@ -293,7 +293,7 @@ function pauses(process) {
     if (begin !== null && before !== null) points.push(begin, before);
     if (after !== null) points.push(end, after);
   }
-  const heap = used.length > 2 ? byTime([...used, ...points]) : points, has_before = rows.some((r) => r[3]);
+  const heap = byTime([...(used.length > 2 ? used : []), ...points]), has_before = rows.some((r) => r[3]);
   if (rows.length) heapAndPauses(part, heap, used.length > 2 ? 'heap used' : has_before ? 'heap used before and after each pause' : 'heap used after each pause', lengths, process.span);
   if (causes.some((r) => r[0] || r[1])) {
     make('h3', part, 'By cause');
