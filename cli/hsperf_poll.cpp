@@ -8,6 +8,7 @@
 #include "cli/overwriting.h"
 #include "perfdata/poller.h"
 #include "session/counter_head.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::cli {
 namespace {
@@ -36,9 +37,10 @@ Result<perfdata::PollFormat> format_of(const PollArguments& arguments, const per
   perfdata::PollFormat format{.full = arguments.full, .show_secrets = arguments.show_secrets};
   JTRACE_ASSIGN_OR_RETURN(format.filter, parse_filter(arguments.filter));
   const auto ns = [](std::chrono::nanoseconds time) { return std::to_string(time.count()); };
-  format.options = {{"hsperf.interval", ns(plan.interval)}, {"hsperf.full", arguments.full ? "true" : "false"}};
-  if (plan.pause_interval.count() != 0) format.options.emplace_back("hsperf.gcInterval", ns(plan.pause_interval));
-  if (!arguments.filter.empty()) format.options.emplace_back("hsperf.filter", arguments.filter);
+  format.options = {{std::string(trace::kIntervalKey), ns(plan.interval)},
+                    {std::string(trace::kFullKey), arguments.full ? "true" : "false"}};
+  if (plan.pause_interval.count() != 0) format.options.emplace_back(trace::kPauseIntervalKey, ns(plan.pause_interval));
+  if (!arguments.filter.empty()) format.options.emplace_back(trace::kCounterFilterKey, arguments.filter);
   return format;
 }
 

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "perfdata/region_writer.h"
 #include "trace/event.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -33,10 +34,10 @@ Restorer::Jvm* Restorer::jvm_of(std::string_view trace_id) {
 
 Result<> Restorer::take(const trace::Option& option) {
   const auto trace = traces_.find(option.traceIdRef.present() ? std::string(option.traceIdRef.view()) : current_);
-  if (trace != traces_.end() && option.key.view() == "hsperf.kind" && option.value.view() == "pauses")
+  if (trace != traces_.end() && option.key.view() == trace::kSeriesKey && option.value.view() == trace::kPausesSeries)
     trace->second.pauses = true;
   Jvm* jvm = jvm_of(option.traceIdRef.view());
-  if (!jvm || option.key.view() != "hsperf.prologue") return {};
+  if (!jvm || option.key.view() != trace::kPrologueKey) return {};
   jvm->prologue = parse_prologue_text(option.value.view());
   if (jvm->prologue) return {};
   return fail(ErrorCategory::kMalformed, "option hsperf.prologue cannot be read: " + std::string(option.value.view()));

@@ -32,15 +32,15 @@ Result<> SampleWriter::write_options(const Snapshot& snapshot) {
     JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kKindKey, trace::kSnapshotKind));
     JTRACE_RETURN_IF_ERROR(document_.write_clock());
     if (!options_.vm.empty()) JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kVmKey, options_.vm));
-    JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.source", options_.source));
+    JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kCounterSourceKey, options_.source));
     for (const auto& [key, value] : options_.options) JTRACE_RETURN_IF_ERROR(document_.write_option(key, value));
   }
   std::string prologue = prologue_text(snapshot.prologue(), snapshot.capacity);
   if (prologue != prologue_ || options_.full) {
     prologue_ = std::move(prologue);
-    JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.prologue", prologue_));
+    JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kPrologueKey, prologue_));
   }
-  if (!snapshot.stable) JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.stable", "false"));
+  if (!snapshot.stable) JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kStableKey, "false"));
   return {};
 }
 
@@ -100,7 +100,7 @@ Result<> SampleWriter::write_value(const Snapshot& snapshot, const Counter& coun
 Result<> PauseWriter::begin(std::uint64_t time) {
   last_time_ = time;
   JTRACE_RETURN_IF_ERROR(document_.begin_trace(time));
-  JTRACE_RETURN_IF_ERROR(document_.write_option("hsperf.kind", "pauses"));
+  JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kSeriesKey, trace::kPausesSeries));
   return document_.write_clock();
 }
 
@@ -145,7 +145,7 @@ Result<> PauseWriter::set_zero(std::uint64_t zero, std::int64_t next_entry, cons
   const bool goes_back = zero + static_cast<std::uint64_t>(clock.ns_of(next_entry)) < last_pause_end_;
   if (zero == zero_ || (zero_ != 0 && goes_back)) return {};
   zero_ = zero;
-  return document_.write_option("hsperf.vm.clock", "zero=" + trace::seconds_text(zero));
+  return document_.write_option(trace::kTicksKey, "zero=" + trace::seconds_text(zero));
 }
 
 Result<> PauseWriter::runtime_shutdown(std::uint64_t time) {

@@ -18,8 +18,7 @@ inline constexpr std::string_view kGapsByThread = "by thread";
 // The thread that ends the JVM (System.exit, Runtime.halt). It comes before the threadEnd of that thread, which is
 // inside its calls.
 inline constexpr std::string_view kExitKey = "jtrace.exit";
-inline constexpr std::string_view kMissedPausesKey = "hsperf.gc.missed";  // pauses of which only the number is known
-inline constexpr std::string_view kCollectionKey = "jtrace.collection";   // collection_option.h
+inline constexpr std::string_view kCollectionKey = "jtrace.collection";  // collection_option.h
 inline constexpr std::string_view kCpuTimeKey = "jtrace.cpuTime";
 inline constexpr std::string_view kContinuesKey = "jtrace.continues";      // traceId of the document before
 inline constexpr std::string_view kPausedKey = "jtrace.paused";            // true, false
@@ -37,10 +36,23 @@ inline constexpr std::string_view kBackEndKey = "jtrace.backend";
 inline constexpr std::string_view kShortContentionsKey = "jtrace.shortContentions";  // short_contentions.h
 inline constexpr std::string_view kVirtualThreadsKey = "jtrace.virtualThreads";
 
-// Reports of the agent about its probes in the bytecode, as text.
+// Of the documents of hsperf poll (docs/hsperf.md).
+inline constexpr std::string_view kCounterSourceKey = "hsperf.source";
+inline constexpr std::string_view kPrologueKey = "hsperf.prologue";
+inline constexpr std::string_view kStableKey = "hsperf.stable";
+inline constexpr std::string_view kSeriesKey = "hsperf.kind";  // kPausesSeries, or absent: samples
+inline constexpr std::string_view kPausesSeries = "pauses";
+inline constexpr std::string_view kTicksKey = "hsperf.vm.clock";
+inline constexpr std::string_view kIntervalKey = "hsperf.interval";
+inline constexpr std::string_view kPauseIntervalKey = "hsperf.gcInterval";
+inline constexpr std::string_view kFullKey = "hsperf.full";
+inline constexpr std::string_view kCounterFilterKey = "hsperf.filter";
+inline constexpr std::string_view kMissedPausesKey = "hsperf.gc.missed";  // pauses of which only the number is known
+
+// Reports of the agent about its callouts in the bytecode, as text.
 inline constexpr std::string_view kRewrittenKey = "jtrace.rewritten";      // result for the classes that were loaded
-inline constexpr std::string_view kUnrewrittenKey = "jtrace.unrewritten";  // a method with no probes or fewer
-inline constexpr std::string_view kLateKey = "jtrace.late";  // classes whose first calls came before their probes
+inline constexpr std::string_view kUnrewrittenKey = "jtrace.unrewritten";  // a method with no callouts or fewer
+inline constexpr std::string_view kLateKey = "jtrace.late";  // classes whose first calls came before their callouts
 inline constexpr std::string_view kUnwatchedKey = "jtrace.unwatched";        // number of calls that were not measured
 inline constexpr std::string_view kUnseenStacksKey = "jtrace.unseenStacks";  // number of stacks that were not read
 
