@@ -44,7 +44,7 @@ struct [[nodiscard]] Error {
   std::string message() const;
 };
 
-// Exit statuses of every command (docs/architecture.md, "Exit status").
+// Exit statuses of every command (docs/architecture.md, "Errors and exit statuses").
 enum class ExitStatus : int {
   kOk = 0,
   kRefused = 1,

@@ -17,7 +17,7 @@ struct TextOptions {
 // One line a counter: "name=value", then the unit and, unless it is live or constant, the freshness.
 void append_text(std::string& out, const CounterTable& table, const Snapshot& snapshot, const TextOptions& options);
 
-// The elements of `data` (docs/architecture.md, "counters"): name value units variability, and freshness, raw and
+// The elements of `data` (docs/architecture.md, "JSON answers"): name value units variability, and freshness, raw and
 // declaredUnits where they differ.
 void append_json_rows(JsonWriter& json, const CounterTable& table, const Snapshot& snapshot,
                       const TextOptions& options);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the pages name is there: files of the tree, links between pages, options of the programs.
+"""What the pages name is there: files of the tree, links between pages, options of the programs; and the sections of pages that
+comments and pages refer to.
 
     check_docs.py BIN    BIN holds jtrace and hsperf
 
@@ -68,6 +69,24 @@ def option_faults(text, options):
                 yield f"{option} is no option of {program + ' ' + command if known else 'any command'}: {piece.strip()}"
 
 
+def section_faults(text):
+    """Of references like `docs/inspect.md, "Memory"`, also over the end of a line of comment."""
+    flat = re.sub(r"\n\s*(?://|#)?\s*", " ", text).replace("`", "")
+    for page, section in re.findall(r"\b([\w/-]+\.md)\)?, \"([^\"]+)\"", flat):
+        file = TREE / "docs" / pathlib.Path(page).name
+        if not file.exists():
+            yield f"there is no page {page}"
+        elif not re.search(rf"^#+ {re.escape(section)}$", file.read_text().replace("`", ""), re.M):
+            yield f'{page} has no section "{section}"'
+
+
+def sources():
+    for folder in sorted(FOLDERS - {"docs"}):
+        for path in sorted((TREE / folder).rglob("*")):
+            if path.suffix in (".h", ".cpp", ".def", ".py"):
+                yield path
+
+
 def main(arguments):
     if len(arguments) != 1:
         sys.stderr.write(__doc__)
@@ -76,8 +95,11 @@ def main(arguments):
     faults = []
     for page in PAGES:
         text = page.read_text()
-        for fault in [*path_faults(page, text), *option_faults(text, options)]:
+        for fault in [*path_faults(page, text), *option_faults(text, options), *section_faults(text)]:
             faults.append(f"{page.relative_to(TREE)}: {fault}")
+    for path in sources():
+        for fault in section_faults(path.read_text()):
+            faults.append(f"{path.relative_to(TREE)}: {fault}")
     print("\n".join(faults) if faults else f"{len(PAGES)} pages name what is there")
     return 1 if faults else 0
 

@@ -1,7 +1,7 @@
 // Views: the questions that a target can be asked, one function each.
 //
-// Views return their output as text or as the elements of the "data" array (docs/architecture.md, "Machine-readable
-// output"); they print nothing. Threads: one at a time.
+// Views return their output as text or as the elements of the "data" array (docs/architecture.md, "JSON answers"); they
+// print nothing. Threads: one at a time.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The answers of the commands that print JSON (docs/architecture.md, "Machine-readable output") as a table.
+// The answers of the commands that print JSON (docs/architecture.md, "JSON answers") as a table.
 //
 // The rows are the objects of the member "data"; the columns are their keys, in the order in which they first occur. A
 // value that is an array or an object stays JSON, true and false are 1 and 0, null is empty. Threads: any. Errors:
