@@ -48,8 +48,8 @@ class AgentSession : public Recorder {
   const char* start(UniqueFd pool, bool live);
   // Switches events on, defines existing threads. In the live phase; afterwards bring_live() starts the control thread.
   const char* go_live(JNIEnv* jni);
-  // Called by the control thread when every event that was asked for is on and
-  // the loaded classes have their callouts; or when that can no longer happen.
+  // Called by the control thread when every event that was asked for is on and the loaded classes have their callouts;
+  // or when that can no longer happen.
   void announce_all_is_on();
   // Waits for that; false after `limit_ns`. For a thread inside a callback.
   bool wait_until_all_is_on(std::uint64_t limit_ns) const;

@@ -17,8 +17,7 @@ bool option_value(std::string_view options, std::string_view key, char* value, s
 // Returns the socket to it and its process id in `child`, or none with the reason in `error`.
 UniqueFd start_child(std::string_view options, int& child, Reason& error);
 
-// Waits for the child, which exits after forking the process
-// that stays: the JVM is left without a child of ours.
+// Waits for the child, which exits after forking the process that stays: the JVM is left without a child of ours.
 void reap_child(int child);
 
 }  // namespace jtrace::agent

@@ -129,7 +129,7 @@ std::string json_view(const perfdata::Listing& listing) {
   JsonWriter json(out);
   json.begin_object().member("view", "list").key("target").begin_object().end_object();
   json.member("complete", listing.hidden == 0).key("missing").begin_array();
-  if (listing.hidden != 0) json.value(std::to_string(listing.hidden) + " processes may not be examined");
+  if (listing.hidden != 0) json.value(counted(listing.hidden, "process", "processes") + " may not be examined");
   json.end_array().key("data").begin_array();
   for (const ListedJvm& listed : listing.jvms) append_json_jvm(json, listed);
   json.end_array().key("stale").begin_array();
@@ -150,7 +150,7 @@ ExitStatus run_list(const ListArguments& arguments) {
     out = arguments.format == "json" ? json_view(listing) : text_view(listing);
   }
   if (listing.hidden != 0)
-    log_debug(std::to_string(listing.hidden) + " processes may not be examined: run as root to see their JVMs");
+    log_debug(counted(listing.hidden, "process", "processes") + " may not be examined: run as root to see their JVMs");
   auto printed = print_out(out);
   return printed ? ExitStatus::kOk : report(printed.error());
 }

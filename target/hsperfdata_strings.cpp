@@ -35,8 +35,8 @@ std::map<std::string, std::string> hsperfdata_strings(std::span<const std::byte>
     const std::size_t length = reader.read<std::uint32_t>();
     const std::size_t name_offset = reader.read<std::uint32_t>();
     const std::size_t vector_length = reader.read<std::uint32_t>();
-    const char type =
-        static_cast<char>(reader.read<std::uint8_t>());  // a JVM type signature: 'B' is a byte (JVMS 4.3.2)
+    // A JVM type signature: 'B' is a byte (JVMS 4.3.2).
+    const char type = static_cast<char>(reader.read<std::uint8_t>());
     reader.skip(3);
     const std::size_t data_offset = reader.read<std::uint32_t>();
     if (length < kEntrySize || length > entry.size()) break;

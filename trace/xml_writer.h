@@ -35,8 +35,8 @@ struct XmlWriterOptions {
   XmlForm form = XmlForm::kDocument;
   XmlNames names = XmlNames::kExact;
   std::string doctype = {};  // system id of a DOCTYPE ("jtrace.dtd"), "" for none; documents only
-  bool single_trace =
-      false;  // the document has exactly one traceStart: traceIdRef is left out where it is not required
+  // The document has exactly one traceStart: traceIdRef is left out where it is not required.
+  bool single_trace = false;
 };
 
 class XmlWriter final : public EventSink {

@@ -21,8 +21,8 @@ inline constexpr std::uint16_t kFirstThatNeedsFrames = 51;
 struct FrameReport {
   std::uint32_t completed = 0;  // methods with a new table
   std::uint32_t left = 0;       // methods that need a table and have none, because their code cannot be followed
-  std::uint32_t guesses =
-      0;  // types that were replaced by java/lang/Object, because one of their classes could not be found
+  // Types that were replaced by java/lang/Object, because one of their classes could not be found.
+  std::uint32_t guesses = 0;
 };
 
 // True: `out` is the class with new tables. False: none was needed, or none could be made; `out` is unchanged.

@@ -38,8 +38,8 @@ class CodeRewriter {
   std::uint32_t unseen_calls() const { return unseen_calls_; }
 
  private:
-  static constexpr std::uint16_t kFirstWithFrames =
-      50;  // JVMS 4.10: class files from this version on are verified by frames
+  // JVMS 4.10: class files from this version on are verified by frames.
+  static constexpr std::uint16_t kFirstWithFrames = 50;
 
   bool read(const Method& method);
   bool find_tables();

@@ -24,8 +24,8 @@ constexpr std::uint32_t kNoObject = std::numeric_limits<std::uint32_t>::max();
 // Objects are numbered in the order of a depth-first search; number 0 represents all roots together.
 struct DominatorTree {
   std::vector<std::uint32_t> object;  // by number; kNoObject at 0
-  std::vector<std::uint32_t>
-      dominator;  // by number: the number of the nearest dominator, which is smaller than its own
+  // By number: the number of the nearest dominator, which is smaller than its own.
+  std::vector<std::uint32_t> dominator;
 };
 
 namespace dominators {

@@ -249,8 +249,8 @@ Result<std::vector<JavaField>> ClassModel::read_field_stream(Address klass) cons
     JavaField field;
     field.offset = reader.next();
     field.access = reader.next();
-    const std::uint32_t flags =
-        reader.next();  // FieldInfo::FieldFlags: 0 initialised, 1 injected, 2 generic, 4 contended
+    // FieldInfo::FieldFlags: 0 initialised, 1 injected, 2 generic, 4 contended.
+    const std::uint32_t flags = reader.next();
     if ((flags & 1) != 0) field.initial_value = static_cast<std::uint16_t>(reader.next());
     if ((flags & 4) != 0) field.generic_signature = static_cast<std::uint16_t>(reader.next());
     if ((flags & 16) != 0) (void)reader.next();

@@ -15,8 +15,8 @@ class ProducerStates {
     std::uint64_t thread = 0;
     bool is_virtual = false;
     bool is_carrier = false;  // has run virtual ones
-    std::uint64_t loses_from =
-        0;  // unless another record follows: it loses events since then (monotonic), of that thread
+    // Unless another record follows: it loses events since then (monotonic), of that thread.
+    std::uint64_t loses_from = 0;
     std::uint64_t loses_of = 0;
   };
 

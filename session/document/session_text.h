@@ -1,5 +1,5 @@
-// The identity and the options of a trace as key=value lines: in
-// the header of a pool, for `jtrace recover`, and in a spill. Pure.
+// The identity and the options of a trace as key=value lines: in the header of a pool, for `jtrace recover`, and in a
+// spill. Pure.
 #pragma once
 
 #include <cstdint>

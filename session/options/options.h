@@ -66,8 +66,8 @@ struct OptionSpec {
   std::string_view help;
   // Each item of a list, each occurrence of a repeated option; empty for a flag.
   std::function<Result<>(TraceOptions&, const std::vector<std::string>&)> set;
-  std::function<std::optional<std::string>(const TraceOptions&)>
-      echo;  // the effective value; nothing: it is not echoed
+  // The effective value; nothing: it is not echoed.
+  std::function<std::optional<std::string>(const TraceOptions&)> echo;
 };
 
 std::span<const OptionSpec> option_table();
