@@ -261,10 +261,17 @@ std::vector<const SlowCall*> SlowCalls::longest_first(std::uint64_t over, bool u
 std::uint64_t SlowCalls::held_up_others(const SlowCall& call) const {
   const auto found = waited_for_.find(call.thread);
   if (found == waited_for_.end()) return 0;
+  const std::deque<Wait>& waits = found->second;
   std::uint64_t sum = 0;
   const std::uint64_t end = call.start + call.duration;
-  for (const Wait& wait : found->second)
-    if (wait.since >= call.start && wait.since < end) sum += std::min(wait.until, end) - wait.since;
+  for (auto wait = waits.begin(); wait != waits.end(); ++wait) {
+    if (wait->since < call.start || wait->since >= end) continue;
+    // Who ends to wait has the lock: from then on the others wait for that thread. They are in the order of their ends.
+    const auto first = std::find_if(waits.begin(), wait, [&](const Wait& each) {
+      return each.monitor == wait->monitor && each.monitor != 0 && each.until > wait->since;
+    });
+    sum += std::min(first->until, end) - wait->since;
+  }
   return sum;
 }
 

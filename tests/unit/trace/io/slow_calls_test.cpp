@@ -511,6 +511,21 @@ TEST_F(SlowTrace, CallThatOthersWaitForIsNotIdle) {
   EXPECT_THAT(text_, HasSubstr("sleeping 300.000 ms; others waited 200.000 ms for its thread"));
 }
 
+// The first of two that wait gets the monitor at 161: from then on the second one waits for that thread.
+TEST_F(SlowTrace, CallIsNotChargedForWhatOthersWaitForItsSuccessor) {
+  define(1, "serve");
+  enter(1, 0);
+  for (const std::uint64_t thread : {2, 3})
+    write(MonContendedEnter{
+        .threadIdRef = ThreadId(thread), .time = at(100), .objIdRef = ObjectId(7), .threadOwner = ThreadId(1)});
+  write(MonContendedEntered{.threadIdRef = ThreadId(2), .time = at(161), .objIdRef = ObjectId(7)});
+  write(MonContendedEntered{.threadIdRef = ThreadId(3), .time = at(250), .objIdRef = ObjectId(7)});
+  leave(300);
+  const json slow = calls(200);
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_DOUBLE_EQ(slow[0]["heldUpOthers"], 0.122);
+}
+
 // The wait for its thread began in a call before. In this one it waits for the same lock, which another thread has got.
 TEST_F(SlowTrace, CallIsNotChargedForAWaitThatBeganBeforeIt) {
   define(1, "serve");
