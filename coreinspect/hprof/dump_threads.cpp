@@ -45,12 +45,12 @@ class DumpThreadReader {
     code_ = code ? *code : nullptr;
     const auto addresses = java_thread_addresses(vm_);
     if (!addresses) missing_.push_back(addresses.error().with_context("cannot list the Java threads").message());
-    std::size_t broken = 0;
+    UnreadStacks broken;
     for (Address address : addresses ? *addresses : std::vector<Address>()) {
       const JavaThread java = read_java_thread(inspection_.objects(), address);
       if (java.object == 0) continue;
       DumpThread thread{.object = access_.place_of(java.object), .name = java.name, .hidden = is_hidden(java.name)};
-      if (walker) broken += !add_frames(*walker, java, thread);
+      if (walker) add_frames(*walker, java, thread, broken);
       add_handles(address, thread);
       add_monitors(java, thread);
       threads.push_back(std::move(thread));
@@ -63,12 +63,12 @@ class DumpThreadReader {
         threads.push_back(std::move(thread));
       }
     }
-    if (broken > 0) missing_.push_back(counted(broken, "thread") + " could not be read to the end");
+    if (std::string line = broken.text("thread"); !line.empty()) missing_.push_back(std::move(line));
     return threads;
   }
 
  private:
-  bool add_frames(const JavaWalker& walker, const JavaThread& java, DumpThread& thread) {
+  void add_frames(const JavaWalker& walker, const JavaThread& java, DumpThread& thread, UnreadStacks& broken) {
     const target::Registers* registers = nullptr;
     const auto own = registers_.lower_bound(java.stack_base - java.stack_size);
     if (own != registers_.end() && java.has_stack_address(own->first)) registers = &own->second;
@@ -76,7 +76,7 @@ class DumpThreadReader {
     keep_frames(walk, thread);
     // The registers of a thread that runs in Java belong to its innermost frame.
     if (registers && java.last_sp == 0 && !thread.frames.empty()) add_registers(*registers, thread);
-    return !walk.incomplete();
+    if (walk.incomplete()) broken.note(java.name, walk.stopped);
   }
 
   void keep_frames(const Walk& walk, DumpThread& thread) {

@@ -290,16 +290,17 @@ class ThreadSampler::Impl {
   }
   void count_problems() {
     for (std::string& line : describe_held(snapshot_.threads)) snapshot_.missing.push_back(std::move(line));
-    const auto broken = std::count_if(snapshot_.threads.begin(), snapshot_.threads.end(), [](const auto& report) {
-      return !report.held && report.java.address != 0 && (report.walk.incomplete() || !report.java.problem.empty());
-    });
-    if (broken > 0) snapshot_.missing.push_back(counted(broken, "thread") + " could not be read to the end");
+    UnreadStacks broken, torn;
+    for (const ThreadReport& each : snapshot_.threads)
+      if (!each.held && each.java.address != 0 && (each.walk.incomplete() || !each.java.problem.empty()))
+        broken.note(each.java.name, each.walk.incomplete() ? each.walk.stopped : each.java.problem);
+    for (const VirtualThread& each : snapshot_.virtual_threads)
+      if (each.walk.incomplete()) torn.note(each.name, each.walk.stopped);
+    for (std::string line : {broken.text("thread"), torn.text("virtual thread")})
+      if (!line.empty()) snapshot_.missing.push_back(std::move(line));
     snapshot_.read_in_collection = reader_->read_in_collection();
     if (snapshot_.read_in_collection)
       snapshot_.missing.push_back("a collection ran all the while: names and ids of threads may be wrong");
-    const auto torn = std::count_if(snapshot_.virtual_threads.begin(), snapshot_.virtual_threads.end(),
-                                    [](const VirtualThread& thread) { return thread.walk.incomplete(); });
-    if (torn > 0) snapshot_.missing.push_back(counted(torn, "virtual thread") + " could not be read to the end");
   }
 
   Inspection& inspection_;

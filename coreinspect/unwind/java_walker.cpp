@@ -1,5 +1,7 @@
 #include "coreinspect/unwind/java_walker.h"
 
+#include "base/strings.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -416,6 +418,11 @@ Result<Address> JavaWalker::lock_object(const StackRange& stack, const CodeBlob&
     case ScopeMonitor::Place::kUnknown: break;
   }
   return Address{0};
+}
+
+std::string UnreadStacks::text(std::string_view what) const {
+  if (count_ == 0) return {};
+  return counted(count_, what) + " could not be read to the end: " + first_ + (count_ > 1 ? ", and others" : "");
 }
 
 }  // namespace jtrace::coreinspect

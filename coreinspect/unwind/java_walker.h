@@ -74,6 +74,20 @@ struct Walk {
   bool incomplete() const { return !stopped.empty(); }
 };
 
+// Threads whose stacks were not read to the end, as a line for "missing".
+class UnreadStacks {
+ public:
+  void note(const std::string& thread, const std::string& why) {
+    if (count_++ == 0) first_ = "\"" + thread + "\"" + (why.empty() ? "" : ": " + why);
+  }
+  // "2 threads could not be read to the end: "main": ..., and others"; "" for none. `what`: "thread".
+  std::string text(std::string_view what) const;
+
+ private:
+  std::size_t count_ = 0;
+  std::string first_;
+};
+
 // Memory that frames may lie in: a thread's stack, or the stack chunk of a virtual thread.
 struct StackRange {
   Address low = 0, high = 0;
