@@ -1,6 +1,8 @@
 // jtrace core PID -o FILE: a core of a live JVM, of what is resident, or small: of what the views need.
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/size_text.h"
 #include "cli/commands.h"
 #include "cli/heap_output.h"
@@ -72,8 +74,11 @@ Result<std::vector<std::string>> run_core(const CoreArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(const auto sink, open_core_output(arguments.output));
   JTRACE_ASSIGN_OR_RETURN(auto core, copy(arguments, pid));
   JTRACE_ASSIGN_OR_RETURN(const std::uint64_t size, write(core.copy, *sink));
-  log_info(arguments.output + ": " + size_text(size) + ", " + std::to_string(core.copy.process().threads.size()) +
-           " threads; " +
+  std::error_code unknown;
+  const std::uint64_t packed = std::filesystem::file_size(arguments.output, unknown);
+  const std::string unpacked = unknown || packed >= size ? "" : size_text(packed) + ", unpacked ";
+  log_info(arguments.output + ": " + unpacked + size_text(size) + ", " +
+           std::to_string(core.copy.process().threads.size()) + " threads; " +
            (core.stops == 1 ? "stopped for " + text_of_ms(core.longest)
                             : "stopped " + std::to_string(core.stops) + " times, for " + text_of_ms(core.longest) +
                                   " at the longest"));

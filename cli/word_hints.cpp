@@ -20,6 +20,8 @@ constexpr Hint kHints[] = {
     {"stacks", "jtrace stack PID"},
     {"threaddump", "jtrace stack PID"},
     {"deadlocks", "jtrace inspect PID locks"},
+    {"deadlock", "jtrace inspect PID locks"},
+    {"version", "jtrace --version"},
     {"jmap", "jtrace inspect PID histogram, or heapdump -o FILE.hprof"},
     {"histo", "jtrace inspect PID histogram"},
     {"dump", "jtrace inspect PID heapdump -o FILE.hprof, or jtrace core PID -o FILE"},

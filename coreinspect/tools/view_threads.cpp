@@ -275,6 +275,13 @@ Result<ThreadSnapshot> take_with_names(Inspection& inspection, const SnapshotOpt
   }
 }
 
+// The options of the choice.
+std::string words_of(const ThreadChoice& choice) {
+  const std::string name = choice.name.empty() ? "" : "--thread " + choice.name;
+  if (choice.state.empty()) return name;
+  return (name.empty() ? "" : name + " and ") + "--state " + choice.state;
+}
+
 // Removes the threads that are not wanted. False if a choice was made and nothing is left.
 bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
   std::erase_if(snapshot.threads, [&](const ThreadReport& each) {
@@ -325,7 +332,7 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
   const LockFacts locks(inspection, snapshot);
   const bool all_named = options.threads.name.empty() || (unread_names(snapshot) == 0 && !snapshot.read_in_collection);
   if (!keep_wanted(snapshot, options.threads) && all_named)
-    return fail(ErrorCategory::kRefused, "no thread matches --thread and --state");
+    return fail(ErrorCategory::kRefused, "no thread matches " + words_of(options.threads));
   if (owned) owned->settle(locks);
   shown.owned = owned ? &*owned : nullptr;
   std::optional<FrameVariables> variables;
