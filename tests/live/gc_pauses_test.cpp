@@ -116,7 +116,9 @@ TEST_P(EachCollector, AsManyPausesAsTheJvmLogs) {
   EXPECT_EQ(static_cast<int>(trace.count("gcFinish")), traced);
   int with_figures = 0;
   for (const TraceElement* finish : trace.all("gcFinish")) {
-    with_figures += finish->number("totalObjectSpace") > 0;
+    // The next pause may have come before the total was asked for; what is used is read in the pause.
+    if (finish->get("totalObjectSpace").empty()) continue;
+    ++with_figures;
     EXPECT_LE(finish->number("usedObjectSpace"), finish->number("totalObjectSpace"));
   }
   EXPECT_GT(with_figures, 0);
