@@ -62,14 +62,14 @@ class RunningHistogram {
     HeapLayout layout = access_.layout();
     std::vector<HeapRegion> todo = layout.regions;
     HeapHistogram histogram;
-    const std::string_view collector = access_.inspection().vm().collector();
-    histogram.moved = collector == "Z" || collector == "Shenandoah" || access_.inspection().collects_now();
+    const Inspection& inspection = access_.inspection();
+    histogram.moved = inspection.vm().moves_while_running() || inspection.collects_now();
     for (histogram.rounds = 1;; ++histogram.rounds) {
       if (!count(layout, todo)) return fail(ErrorCategory::kPartial, "interrupted");
       JTRACE_ASSIGN_OR_RETURN(HeapLayout now, access_.layout_now());
       const bool last = histogram.rounds == kMaxRounds;
       const bool collected = now.collections != layout.collections;
-      histogram.moved = histogram.moved || collected || access_.inspection().collects_now();
+      histogram.moved = histogram.moved || collected || inspection.collects_now();
       todo = changed(now, collected, last);
       histogram.changed_bytes = 0;
       for (const HeapRegion& region : todo) histogram.changed_bytes += region.used();

@@ -17,8 +17,7 @@ std::optional<std::uint64_t> active_field(const TypeDatabase& types) {
 }  // namespace
 
 CollectionWatch::CollectionWatch(const Inspection& inspection)
-    : inspection_(inspection),
-      moves_meanwhile_(inspection.vm().collector() == "Z" || inspection.vm().collector() == "Shenandoah") {
+    : inspection_(inspection), moves_meanwhile_(inspection.vm().moves_while_running()) {
   const Vm& vm = inspection.vm();
   vm.cached_memory()->forget();
   const auto heap = vm.read_static<Address>("Universe", "_collectedHeap");

@@ -306,8 +306,7 @@ class Capture {
   }
   // Not where a collector moves objects while threads run: a reference may lead to the old copy, which is out of date.
   void find_status(Address thread, Address klass) {
-    const std::string_view collector = inspection_.vm().collector();
-    if (collector == "Z" || collector == "Shenandoah") return;
+    if (inspection_.vm().moves_while_running()) return;
     const ObjectModel& objects = inspection_.objects();
     Address holder_class = klass;
     if (const auto field = objects.classes().find_field(klass, "holder")) {

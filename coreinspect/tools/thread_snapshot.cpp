@@ -333,8 +333,7 @@ Result<ThreadSnapshot> ThreadSampler::take(std::span<const pid_t> tids) { return
 // Concurrent collectors move objects between their pauses: nothing shows that they did not.
 bool objects_may_have_moved(const Inspection& inspection, const ThreadSnapshot& snapshot) {
   if (!inspection.target().process()) return false;
-  const std::string_view collector = inspection.vm().collector();
-  if (collector == "Z" || collector == "Shenandoah" || inspection.collects_now() || !snapshot.collections) return true;
+  if (inspection.vm().moves_while_running() || inspection.collects_now() || !snapshot.collections) return true;
   const auto now = read_collections(inspection.vm());
   return !now || *now != *snapshot.collections;
 }
