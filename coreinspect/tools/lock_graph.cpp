@@ -17,13 +17,10 @@ const MutexRow* same_row(const MutexReport& report, const MutexRow& row) {
 // The parties of LockFacts, and the native thread of each.
 class Parties {
  public:
-  Parties(const LockFacts& locks, const ThreadSnapshot& snapshot) {
-    for (const ThreadReport& each : snapshot.threads)
-      if (each.java.address != 0) nid_of_object_[each.java.object] = each.java.native_id;
+  explicit Parties(const LockFacts& locks) {
     for (const LockFacts::Party& each : locks.parties()) {
-      if (!each.virtual_thread || !each.virtual_thread->mounted) continue;
-      const auto carrier = nid_of_object_.find(each.virtual_thread->carrier);
-      if (carrier != nid_of_object_.end()) mounted_[carrier->second] = of(each);
+      const Address runner = each.java ? locks.runner(each.key) : each.key;
+      if (runner != each.key) mounted_[each.java->native_id] = of(*locks.party(runner));
     }
   }
   LockParty of(const LockFacts::Party& party) const {
@@ -36,8 +33,7 @@ class Parties {
   }
 
  private:
-  std::map<Address, pid_t> nid_of_object_;
-  std::map<pid_t, LockParty> mounted_;
+  std::map<pid_t, LockParty> mounted_;  // by the native id of the carrier
 };
 
 }  // namespace
@@ -57,9 +53,8 @@ std::vector<MutexRow> kept_in_both(const MutexReport& before, const MutexReport&
   return rows;
 }
 
-std::vector<LockEdge> lock_edges(const LockFacts& locks, const ThreadSnapshot& snapshot,
-                                 const std::vector<MutexRow>& mutexes) {
-  const Parties parties(locks, snapshot);
+std::vector<LockEdge> lock_edges(const LockFacts& locks, const std::vector<MutexRow>& mutexes) {
+  const Parties parties(locks);
   std::vector<LockEdge> edges;
   for (const LockFacts::Party& each : locks.parties()) {
     const Wait* wait = locks.wait_of(each.key);

@@ -36,8 +36,7 @@ struct LockEdge {
 };
 // The waits that end only if an owner gives something back. A lock below Java that the carrier of a mounted virtual
 // thread has or waits for is one of the virtual thread.
-std::vector<LockEdge> lock_edges(const LockFacts& locks, const ThreadSnapshot& snapshot,
-                                 const std::vector<MutexRow>& mutexes);
+std::vector<LockEdge> lock_edges(const LockFacts& locks, const std::vector<MutexRow>& mutexes);
 // The circles that have edges of more than one kind, each once, in the order of "waits for".
 std::vector<std::vector<LockParty>> mixed_circles(const std::vector<LockEdge>& edges);
 

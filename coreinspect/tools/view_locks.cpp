@@ -139,7 +139,7 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
   const auto mutexes = has_waits(before) ? kept_in_both(before, report_mutexes(inspection)) : std::vector<MutexRow>();
   const auto waits =
       has_locks_below(inspection) ? vm_waits(report_safepoint(inspection, {}), snapshot) : std::vector<VmWait>();
-  std::vector<LockEdge> edges = lock_edges(locks, snapshot, mutexes);
+  std::vector<LockEdge> edges = lock_edges(locks, mutexes);
   for (LockEdge& each : vm_edges(waits, locks, mutexes)) edges.push_back(std::move(each));
   const auto circles = circles_of_all(locks, before, edges);
   ViewResult result;
