@@ -257,6 +257,10 @@ std::size_t unread_names(const ThreadSnapshot& snapshot) {
   return static_cast<std::size_t>(platform + virtuals);
 }
 
+bool has_all_names(const ThreadSnapshot& snapshot) {
+  return unread_names(snapshot) == 0 && !snapshot.read_in_collection;
+}
+
 // Again, up to three times in all, if names are asked for and some could not be read. What is still unread then is in
 // `missing`.
 Result<ThreadSnapshot> take_with_names(Inspection& inspection, const SnapshotOptions& options,
@@ -265,10 +269,9 @@ Result<ThreadSnapshot> take_with_names(Inspection& inspection, const SnapshotOpt
   for (int tries = 1;; ++tries) {
     JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, options));
     if (choice.name.empty()) return snapshot;
-    const std::size_t unread = unread_names(snapshot);
-    if (unread == 0 && !snapshot.read_in_collection) return snapshot;
+    if (has_all_names(snapshot)) return snapshot;
     if (tries < kTries && inspection.target().process() != nullptr) continue;
-    if (unread > 0)
+    if (const std::size_t unread = unread_names(snapshot); unread > 0)
       snapshot.missing.push_back("the names of " + counted(unread, "thread") +
                                  " could not be read: --thread may leave out threads");
     return snapshot;
@@ -330,7 +333,7 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
       ThreadSnapshot snapshot,
       take_with_names(inspection, {.max_stop = options.max_stop, .native = shown.stubs}, options.threads));
   const LockFacts locks(inspection, snapshot);
-  const bool all_named = options.threads.name.empty() || (unread_names(snapshot) == 0 && !snapshot.read_in_collection);
+  const bool all_named = options.threads.name.empty() || has_all_names(snapshot);
   if (!keep_wanted(snapshot, options.threads) && all_named)
     return fail(ErrorCategory::kRefused, "no thread matches " + words_of(options.threads));
   if (owned) owned->settle(locks);
