@@ -35,6 +35,12 @@ std::string utf8_from_utf16(std::span<const std::uint16_t> units) {
   return out;
 }
 
+std::string_view utf8_prefix(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
 std::string utf8_from_java(std::span<const std::byte> bytes, bool is_utf16) {
   if (is_utf16) {
     std::vector<std::uint16_t> units(bytes.size() / 2);

@@ -6,6 +6,7 @@
 #include "base/name_pattern.h"
 #include "base/quoted_text.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "coreinspect/graph/holder_fields.h"
 #include "coreinspect/graph/object_fields.h"
 #include "coreinspect/hprof/redaction.h"
@@ -31,16 +32,8 @@ struct Text {
   std::map<std::uint32_t, std::uint64_t> holders;  // objects by field
 };
 
-// The first bytes, without a part of a character.
-std::string begin_of(const std::string& text, std::size_t most) {
-  if (text.size() <= most) return text;
-  std::size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end);
-}
-
 TextKey key_of(const std::string& text) {
-  return {.begin = begin_of(text, kKept), .size = text.size(), .hash = std::hash<std::string>()(text)};
+  return {.begin = std::string(utf8_prefix(text, kKept)), .size = text.size(), .hash = std::hash<std::string>()(text)};
 }
 
 std::map<TextKey, Text> find_texts(const ObjectGraph& graph, const std::string& pattern, HolderFields& holders) {
@@ -73,7 +66,7 @@ std::string largest(const Text& text, const HolderFields& holders) {
 bool is_secret(const std::string& holder) { return names_secret_field(holder.substr(holder.rfind('.') + 1)); }
 
 std::string shown(const std::string& begin, std::size_t size) {
-  const std::string text = begin_of(begin, kShown);
+  const std::string_view text = utf8_prefix(begin, kShown);
   return quoted_text(text) + (text.size() < size ? "..." : "");
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/quoted_text.h"
+#include "base/utf8.h"
 #include "trace/io/allocation_weight.h"
 
 namespace jtrace::trace::io {
@@ -144,7 +145,6 @@ void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, s
                           std::optional<std::uint64_t> cpu) {
   const OpenFrame& frame = stack.back();
   name_waits(thread, frame);
-  if (const auto found = waits_.find(thread); found != waits_.end()) found->second.spent = found->second.noted;
   const std::uint64_t duration = time - frame.time;
   if (!frame.unfinished) methods_[frame.method].add(duration);
   const Key key{duration, ++serial_};
@@ -201,12 +201,14 @@ void SlowCalls::take_callee(SlowCall& call, const OpenFrame& frame) {
   }
 }
 
+// The call ends: its waits get its name, and no method that is entered later had them before its entry.
 void SlowCalls::name_waits(std::uint64_t thread, const OpenFrame& frame) {
   const auto found = waits_.find(thread);
   if (found == waits_.end()) return;
   std::deque<Wait>& last = found->second.last;
   for (auto wait = last.rbegin(); wait != last.rend() && wait->until > frame.time; ++wait)
     if (wait->method == 0) wait->method = frame.method;
+  found->second.spent = found->second.noted;
 }
 
 // How much of this time, in the call, its thread waited.
@@ -335,9 +337,7 @@ std::string arguments_text(const List<Value>& values, const Scope& scope, std::s
     else text += word;
     ++position;
     if (text.size() <= kMaxArguments) continue;
-    std::size_t end = kMaxArguments;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-    return text.substr(0, end) + "...";
+    return std::string(utf8_prefix(text, kMaxArguments)) + "...";
   }
   return text;
 }
