@@ -56,10 +56,16 @@ void CodeRewriter::call(Bytes& out, CalloutMethod method) {
 }
 
 template <CalloutMethod kMethod>
-void CodeRewriter::number_callout(Bytes& out) {
+void CodeRewriter::number_callout(Bytes& out, std::uint32_t number) {
   static_assert(takes(kMethod, kTakesNumber));
-  push(out, number_);
+  push(out, number);
   call(out, kMethod);
+}
+
+// With the number of the method itself.
+template <CalloutMethod kMethod>
+void CodeRewriter::number_callout(Bytes& out) {
+  number_callout<kMethod>(out, number_);
 }
 
 void CodeRewriter::exit_callout(Bytes& out, std::uint32_t wanted) {
@@ -84,13 +90,6 @@ CodeRewriter::Callee* CodeRewriter::callee_of(const Instruction& each) {
   if (found != nullptr && found->number != 0) return found;
   ++unseen_calls_;
   return nullptr;
-}
-
-template <CalloutMethod kMethod>
-void CodeRewriter::call_callout(Bytes& out, const Callee& callee) {
-  static_assert(takes(kMethod, kTakesNumber));
-  push(out, callee.number);
-  call(out, kMethod);
 }
 
 // Expects the object on top of the stack.
@@ -200,10 +199,10 @@ void CodeRewriter::plan_callouts(std::uint32_t number, std::uint32_t wanted) {
     const bool starts_handler = !is_handler.empty() && is_handler[i] != 0;
     if (starts_handler || has_lines || each.op == kAthrow || is_return(each.op)) plan_before(i, wanted, starts_handler);
     if (parks) parking_callout(callouts_);
-    if (callee != nullptr) call_callout<CalloutMethod::kCalled>(callouts_, *callee);
+    if (callee != nullptr) number_callout<CalloutMethod::kCalled>(callouts_, callee->number);
     each.before_size = static_cast<std::uint32_t>(callouts_.size()) - each.before;
     each.after = static_cast<std::uint32_t>(callouts_.size());
-    if (callee != nullptr) call_callout<CalloutMethod::kReturned>(callouts_, *callee);
+    if (callee != nullptr) number_callout<CalloutMethod::kReturned>(callouts_, callee->number);
     if (parks) call(callouts_, CalloutMethod::kParked);
     if (may_follow) plan_after(i, wanted);
     each.after_size = static_cast<std::uint32_t>(callouts_.size()) - each.after;

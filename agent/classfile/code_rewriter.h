@@ -88,6 +88,8 @@ class CodeRewriter {
   void argument_callouts();
   void value_callout(Bytes& out, std::uint32_t type, std::uint32_t position);
   template <CalloutMethod kMethod>
+  void number_callout(Bytes& out, std::uint32_t number);
+  template <CalloutMethod kMethod>
   void number_callout(Bytes& out);
   void parking_callout(Bytes& out);
   void exit_callout(Bytes& out, std::uint32_t wanted);
@@ -96,8 +98,6 @@ class CodeRewriter {
     bool is_asked = false;
   };
   Callee* callee_of(const Instruction& each);
-  template <CalloutMethod kMethod>
-  void call_callout(Bytes& out, const Callee& callee);
 
   const ClassFile& klass_;
   std::string_view helper_;
