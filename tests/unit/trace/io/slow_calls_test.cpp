@@ -515,7 +515,7 @@ TEST_F(SlowTrace, CallThatOthersWaitForIsNotIdle) {
 TEST_F(SlowTrace, CallIsNotChargedForWhatOthersWaitForItsSuccessor) {
   define(1, "serve");
   enter(1, 0);
-  for (const std::uint64_t thread : {2, 3})
+  for (const std::uint64_t thread : {2u, 3u})
     write(MonContendedEnter{
         .threadIdRef = ThreadId(thread), .time = at(100), .objIdRef = ObjectId(7), .threadOwner = ThreadId(1)});
   write(MonContendedEntered{.threadIdRef = ThreadId(2), .time = at(161), .objIdRef = ObjectId(7)});
