@@ -19,6 +19,7 @@
 #include "agent/waits/wait_tracer.h"
 #include "base/clock.h"
 #include "trace/option_keys.h"
+#include "trace/record/event_words.h"
 
 namespace jtrace::agent {
 namespace {
@@ -79,7 +80,7 @@ void AgentSession::report_late_samples() {
   constexpr int kWholeFromTheStart = 25;
   if (!traces(record::kObjAllocEvent) || config.sample_interval >= kOfJvm) return;
   if (started_with_vm && major_version(jvmti) >= kWholeFromTheStart) return;
-  report_missing("objAlloc",
+  report_missing(record::element_of(record::kObjAllocEvent),
                  "threads that run already are sampled only after each has allocated some 512 KiB more; --events "
                  "allocations has every object");
 }
@@ -141,7 +142,7 @@ void AgentSession::prepare_methods(JNIEnv* jni) {
     method_tracer_ = std::make_unique<MethodTracer>(*this, wakeup);
     methods = method_tracer_.get();
     if (const char* error = methods->prepare(jni, pool_descriptor_.get())) {
-      report_missing("methods, calls, lines, exceptions and allocations", error);
+      report_missing(record::kCalloutGroupsAnd.view(), error);
       drop_methods();
       granted_events &= ~record::kCalloutEvents;
     }

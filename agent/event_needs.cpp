@@ -1,6 +1,7 @@
 #include "agent/event_needs.h"
 
 #include "agent/jvm_support.h"
+#include "trace/record/event_words.h"
 
 namespace jtrace::agent {
 namespace {
@@ -67,7 +68,7 @@ constexpr EventNeed kNeeds[] = {
      {JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, 0},
      "can_generate_monitor_events"},
     {record::kCalloutEvents,
-     "methods, lines, exceptions and allocations",
+     record::kCalloutGroupsAnd.view(),
      kCanRetransformClasses,
      {JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK},  // reports the classes that the hook rewrote
      "can_retransform_classes"},
@@ -78,7 +79,7 @@ constexpr EventNeed kNeeds[] = {
      {0, 0},
      "can_retransform_classes"},
     {record::kObjAllocEvent,
-     "objAlloc",
+     record::element_of(record::kObjAllocEvent),
      kCanGenerateSampledObjectAllocEvents,
      {JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, 0},
      "can_generate_sampled_object_alloc_events"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/record/control.h"
+#include "trace/record/event_words.h"
 #include "trace/record/start_options.h"
 
 namespace jtrace::session {
@@ -15,10 +16,9 @@ struct Need {
   std::uint64_t events;  // one of them
   std::string_view words;
 };
-constexpr std::string_view kOfMethods = "methods, calls, counts, lines, exceptions or allocations";
 constexpr Need kNeeds[] = {
-    {"filter", record::kCalloutEvents, kOfMethods},
-    {"filters", record::kCalloutEvents, kOfMethods},
+    {"filter", record::kCalloutEvents, record::kCalloutGroupsOr.view()},
+    {"filters", record::kCalloutEvents, record::kCalloutGroupsOr.view()},
     {record::kMinContentionOption, record::kMonContendedEnterEvent, "monitors"},
     {record::kMonitorOwnerOption, record::kMonContendedEnterEvent, "monitors"},
     {record::kSampleIntervalOption, record::kObjAllocEvent, "objects (allocations has every object)"},

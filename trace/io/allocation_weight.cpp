@@ -5,15 +5,18 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "trace/record/control.h"
+#include "trace/record/event_names.h"
 
 namespace jtrace::trace::io {
 
 namespace {
 
-constexpr std::string_view kOfObjects = "objAlloc: ", kOfEach = "allocations";  // of jtrace.unavailable
+bool lacks(std::string_view line, std::uint64_t events) { return (record::events_lacking(line) & events) != 0; }
 
 bool lacks_objects(const Scope& scope) {
-  return std::ranges::any_of(scope.unavailable, [](const std::string& why) { return why.starts_with(kOfObjects); });
+  return std::ranges::any_of(scope.unavailable,
+                             [](const std::string& line) { return lacks(line, record::kObjAllocEvent); });
 }
 
 }  // namespace
@@ -21,7 +24,7 @@ bool lacks_objects(const Scope& scope) {
 std::vector<std::string> unavailable_allocations(const Scope& scope) {
   std::vector<std::string> found;
   for (const std::string& why : scope.unavailable)
-    if (why.starts_with(kOfObjects) || why.find(kOfEach) != std::string::npos) found.push_back(why);
+    if (lacks(why, record::kObjAllocEvent | record::kAllocationEvent)) found.push_back(why);
   return found;
 }
 
@@ -71,7 +74,7 @@ std::string allocation_note(const Scope& scope, std::uint64_t samples) {
     case AllocationKind::kNone: return {};
   }
   for (const std::string& why : scope.unavailable)
-    if (why.starts_with(kOfObjects)) note += "; " + printable(why.substr(kOfObjects.size()));
+    if (lacks(why, record::kObjAllocEvent)) note += "; " + printable(why.substr(why.find(": ") + 2));
   return note;
 }
 

@@ -6,32 +6,17 @@
 
 #include "base/strings.h"
 #include "trace/record/control.h"
+#include "trace/record/event_words.h"
 
 namespace jtrace::trace::record {
 namespace {
 
-enum class When { kDefault, kAll, kNamed, kOption };
-
-struct Row {
-  std::uint64_t bit;
-  When when;
-  EventCallouts callouts;
-  std::string_view groups, words;
-};
-constexpr Row kRows[] = {
-#define EVENT_BIT(number, Name, when, callouts, groups, words) \
-  {k##Name##Event, When::k##when, EventCallouts::k##callouts, groups, words},
-#include "trace/record/events.def"
-#undef EVENT_BIT
-};
-
-constexpr std::string_view first_group(const Row& row) { return row.groups.substr(0, row.groups.find(' ')); }
 static_assert(
     [] {
-      for (const Row& row : kRows)
-        for (const Row& other : kRows)
-          if (row.words.empty() && row.when != When::kOption && row.bit != other.bit &&
-              first_group(row) == first_group(other))
+      for (const EventRow& row : kEventRows)
+        for (const EventRow& other : kEventRows)
+          if (row.words.empty() && row.when != EventWhen::kOption && row.bit != other.bit &&
+              row.first_group() == other.first_group())
             return false;
       return true;
     }(),
@@ -55,18 +40,18 @@ void add(std::vector<Word>& words, std::string_view name, std::uint64_t bit) {
 template <class Condition>
 std::uint64_t bits_with(Condition condition) {
   std::uint64_t bits = 0;
-  for (const Row& row : kRows)
+  for (const EventRow& row : kEventRows)
     if (condition(row)) bits |= row.bit;
   return bits;
 }
 // "all" has the events that slow the JVM little. Events that rewrite the bytecode of all included classes must be
 // named.
-bool is_in_all(const Row& row) { return row.when == When::kDefault || row.when == When::kAll; }
+bool is_in_all(const EventRow& row) { return row.when == EventWhen::kDefault || row.when == EventWhen::kAll; }
 
 const std::vector<Word>& groups() {
   static const std::vector<Word> made = [] {
     std::vector<Word> words;
-    for (const Row& row : kRows)
+    for (const EventRow& row : kEventRows)
       for (const std::string_view name : split(row.groups, ' ')) add(words, name, row.bit);
     words.push_back({"all", bits_with(is_in_all)});
     return words;
@@ -77,7 +62,7 @@ const std::vector<Word>& groups() {
 const std::vector<Word>& elements() {
   static const std::vector<Word> made = [] {
     std::vector<Word> words;
-    for (const Row& row : kRows) {
+    for (const EventRow& row : kEventRows) {
       const auto names = split(row.words.empty() ? row.groups : row.words, ' ');
       for (const std::string_view name : names) add(words, name, row.bit);
     }
@@ -121,7 +106,7 @@ tl::unexpected<Error> unknown(std::string_view name) {
 }  // namespace
 
 std::uint64_t default_events() {
-  return bits_with([](const Row& row) { return row.when == When::kDefault; });
+  return bits_with([](const EventRow& row) { return row.when == EventWhen::kDefault; });
 }
 
 Result<std::uint64_t> events_of_words(const std::vector<std::string>& words) {
@@ -138,6 +123,19 @@ Result<std::uint64_t> events_of_words(const std::vector<std::string>& words) {
 std::uint64_t events_in(std::string_view text) {
   std::uint64_t bits = 0;
   for (const std::string_view word : split(text, ',')) bits |= bits_of(word).value_or(0);
+  return bits;
+}
+
+std::uint64_t events_lacking(std::string_view line) {
+  const std::size_t end = line.find(": ");
+  if (end == std::string_view::npos) return 0;
+  std::uint64_t bits = 0;
+  std::string_view rest = line.substr(0, end);
+  while (!rest.empty()) {
+    const std::size_t word_end = rest.find_first_of(", ");
+    bits |= bits_of(rest.substr(0, word_end)).value_or(0);
+    rest.remove_prefix(word_end == std::string_view::npos ? rest.size() : word_end + 1);
+  }
   return bits;
 }
 

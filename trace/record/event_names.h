@@ -21,6 +21,10 @@ Result<std::uint64_t> events_of_words(const std::vector<std::string>& words);
 // The event bits of a document's option `events`: words that are not known (of a newer version) are skipped.
 std::uint64_t events_in(std::string_view text);
 
+// The events that a value of jtrace.unavailable names before its first ": " ("methods, lines and allocations: why"); 0
+// if it names none.
+std::uint64_t events_lacking(std::string_view line);
+
 // The names of the events in `bits`, separated by commas, in the order of the table.
 std::string words_of_events(std::uint64_t bits);
 

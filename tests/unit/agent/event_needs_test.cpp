@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/callbacks.h"
+#include "trace/record/event_words.h"
 
 namespace jtrace::agent {
 namespace {
@@ -41,6 +42,32 @@ TEST(EventNeeds, NoEventHasTwoCallbacks) {
   EventCallbacks callbacks = all_callbacks();
   install_gc_callbacks(callbacks);
   EXPECT_EQ(callbacks.set_twice, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
+}
+
+// A JVM that has tags and nothing else.
+jvmtiError JNICALL tags_only(jvmtiEnv*, jvmtiCapabilities* offered) {
+  *offered = {};
+  offered->can_tag_objects = 1;
+  return JVMTI_ERROR_NONE;
+}
+jvmtiError JNICALL take_all(jvmtiEnv*, const jvmtiCapabilities*) { return JVMTI_ERROR_NONE; }
+
+TEST(EventNeeds, AMissingOneIsNamedByTheWordsOfItsEvents) {
+  jvmtiInterface_1_ functions{};
+  functions.GetPotentialCapabilities = tags_only;
+  functions.AddCapabilities = take_all;
+  jvmtiEnv jvm{&functions};
+  const auto named = [&](std::uint64_t events) {
+    Config config;
+    config.events = events;
+    std::uint64_t granted = 0;
+    std::vector<NotOffered> missing;
+    EXPECT_EQ(take_capabilities(&jvm, config, granted, missing), nullptr);
+    EXPECT_EQ(granted & events, 0u);
+    return missing.empty() ? std::string() : std::string(missing.front().what);
+  };
+  EXPECT_EQ(named(record::kMethodCountEvent), record::kCalloutGroupsAnd.view());
+  EXPECT_EQ(named(record::kObjAllocEvent), "objAlloc");
 }
 
 }  // namespace

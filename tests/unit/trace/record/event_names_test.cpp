@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "trace/record/control.h"
+#include "trace/record/event_words.h"
 
 namespace jtrace::trace::record {
 namespace {
@@ -47,6 +48,32 @@ TEST(EventNames, OfADocumentAreReadByTheSameTable) {
 #undef EVENT_BIT
   EXPECT_EQ(events_in(""), 0u);
   EXPECT_EQ(events_in("all") & kCalloutEvents, 0u) << "what rewrites bytecode must be named";
+}
+
+// What help and messages say of callouts has each group with them, and no other.
+TEST(EventNames, CalloutGroupsAreThoseOfTheRows) {
+  std::string list(kCalloutGroupsOr.view());
+  ASSERT_THAT(list, HasSubstr(" or "));
+  list.replace(list.find(" or "), 4, ", ").append(", ");
+#define EVENT_BIT(number, Name, when, callouts, groups, words)                                          \
+  {                                                                                                     \
+    const std::string group = std::string(split(groups, ' ')[0]) + ", ";                                \
+    const bool is_there = !std::string_view(groups).empty() && list.find(group) != std::string::npos;   \
+    EXPECT_EQ(is_there, EventCallouts::k##callouts != EventCallouts::kNone) << #Name << " in " << list; \
+  }
+#include "trace/record/events.def"
+#undef EVENT_BIT
+}
+
+// A value of jtrace.unavailable as the agent writes it, of this version and of earlier ones.
+TEST(EventNames, OfWhatTheJvmDoesNotGiveAreReadFromTheirList) {
+  const std::string now = std::string(kCalloutGroupsAnd.view()) + ": can_retransform_classes: why";
+  EXPECT_EQ(events_lacking(now) & kCalloutEvents, kCalloutEvents);
+  EXPECT_EQ(events_lacking("methods, lines and allocations: objAlloc: x") & (kAllocationEvent | kObjAllocEvent),
+            kAllocationEvent + 0u);
+  EXPECT_EQ(events_lacking(std::string(element_of(kObjAllocEvent)) + ": x"), kObjAllocEvent + 0u);
+  EXPECT_EQ(events_lacking("Thread.sleep and LockSupport.park: allocations"), 0u);
+  EXPECT_EQ(events_lacking("allocations"), 0u) << "without a reason it is another line";
 }
 
 }  // namespace
