@@ -80,7 +80,8 @@ Result<HeapLayout> read_heap_layout(const Vm& vm) {
   for (HeapRegion& region : layout.regions)
     if (region.alignment == 0) region.alignment = object_alignment(vm);
   drop_impossible(layout);
-  if (auto holes = read_tlab_holes(vm)) layout.holes = std::move(*holes);
+  if (auto holes = layout.collector.starts_with("Z") ? read_z_holes(vm) : read_tlab_holes(vm))
+    layout.holes = std::move(*holes);
   else layout.missing.push_back(holes.error().with_context("the threads' allocation buffers").message());
   return layout;
 }

@@ -68,5 +68,7 @@ Result<> read_shenandoah_layout(const Vm& vm, Address heap, HeapLayout& layout);
 Result<> read_z_layout(const Vm& vm, HeapLayout& layout);
 // Unused parts of the threads' allocation buffers.
 Result<std::vector<AddressRange>> read_tlab_holes(const Vm& vm);
+// The same at the addresses that are good at this moment, as read_z_layout() has them.
+Result<std::vector<AddressRange>> read_z_holes(const Vm& vm);
 
 }  // namespace jtrace::coreinspect

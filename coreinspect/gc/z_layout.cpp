@@ -15,6 +15,13 @@ constexpr std::uint64_t kMaxGranules = 1ull << 26;   // for a heap of 128 TB
 constexpr std::uint64_t kMaxMediumPage = 32u << 20;  // ZHeuristics::set_medium_page_size
 constexpr int kMediumAlignmentShift = 13;  // alignment of objects in a medium page: page size shifted right by this
 
+// The bits above the offset: with generations ZAddressHeapBase, otherwise the colour that is good at this moment.
+Result<std::uint64_t> view_base(const ZVm& z) {
+  const std::uint64_t base = z.generational() ? z.offset_mask() + 1 : z.good_mask();
+  if (base == 0) return fail(ErrorCategory::kMalformed, "the address masks of ZGC cannot be read");
+  return base;
+}
+
 class ZReader {
  public:
   ZReader(const ZVm& z, HeapLayout& layout) : z_(z), vm_(z.vm()), layout_(layout), forwardings_(z) {}
@@ -39,9 +46,7 @@ class ZReader {
  private:
   Result<> find_base() {
     if (z_.generational()) layout_.collector = "Z generational";
-    // Generational: ZAddressHeapBase, the bit above the offset. Otherwise the colour that is good at this moment.
-    base_ = z_.generational() ? z_.offset_mask() + 1 : z_.good_mask();
-    if (base_ == 0) return fail(ErrorCategory::kMalformed, "the address masks of ZGC cannot be read");
+    JTRACE_ASSIGN_OR_RETURN(base_, view_base(z_));
     const VmFlag* flag = vm_.flag("MaxHeapSize");
     const auto max = flag ? parse_decimal<std::uint64_t>(flag->value) : std::nullopt;
     const std::uint64_t medium =
@@ -131,6 +136,22 @@ class ZReader {
 Result<> read_z_layout(const Vm& vm, HeapLayout& layout) {
   JTRACE_ASSIGN_OR_RETURN(const ZVm z, ZVm::open(vm));
   return ZReader(z, layout).read();
+}
+
+// A thread's buffer keeps the colour of its allocation until the thread runs again (ZThreadLocalAllocBuffer::remap,
+// called by the watermark of its stack). The regions are at the good colour.
+Result<std::vector<AddressRange>> read_z_holes(const Vm& vm) {
+  JTRACE_ASSIGN_OR_RETURN(const ZVm z, ZVm::open(vm));
+  JTRACE_ASSIGN_OR_RETURN(const std::uint64_t base, view_base(z));
+  JTRACE_ASSIGN_OR_RETURN(auto holes, read_tlab_holes(vm));
+  for (AddressRange& hole : holes) {
+    const std::uint64_t size = hole.end - hole.start;
+    hole.start = (hole.start & z.offset_mask()) | base;
+    hole.end = hole.start + size;
+    hole.buffer = (hole.buffer & z.offset_mask()) | base;
+  }
+  std::sort(holes.begin(), holes.end(), [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+  return holes;
 }
 
 }  // namespace jtrace::coreinspect

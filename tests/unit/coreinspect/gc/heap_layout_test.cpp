@@ -395,6 +395,26 @@ TEST_P(ZHeaps, AreThePagesOfTheTable) {
   EXPECT_EQ(heap.layout.regions[1].alignment, 4096u) << "32 MiB over 2^13";
 }
 
+// A thread that has not run since the colour changed has the addresses of its buffer in the earlier one.
+TEST_P(ZHeaps, HaveBuffersAtTheGoodAddresses) {
+  ZHeap heap(GetParam().jdk, GetParam().letter, GetParam().generational);
+  heap.page(0, 2, 1, 0);
+  constexpr Address kThreads = 0x1100000, kThread = kThreads + 0x1000;
+  heap.vm.variable("ThreadsSMRSupport", "_java_thread_list", kThreads);
+  heap.vm.field("ThreadsList", "_length", 0);
+  heap.vm.field("ThreadsList", "_threads", 8);
+  heap.vm.words(kThreads, {1, kThreads + 32, 0, 0, kThread});
+  heap.vm.field("Thread", "_tlab", 16);
+  heap.vm.field("ThreadLocalAllocBuffer", "_start", 0);
+  heap.vm.field("ThreadLocalAllocBuffer", "_top", 8);
+  heap.vm.field("ThreadLocalAllocBuffer", "_end", 16);
+  const Address colour = GetParam().generational ? heap.base : Address{1} << 43;
+  heap.vm.words(kThread + 16, {colour + 0x8000, colour + 0x8100, colour + 0x9000, colour + 0x9000});
+  ASSERT_THAT(heap.regions(), ElementsAre("small 0-2 used 1"));
+  EXPECT_THAT(heap.layout.holes,
+              ElementsAre(AddressRange{heap.base + 0x8100, heap.base + 0x9000 + 16, heap.base + 0x8000}));
+}
+
 TEST_P(ZHeaps, CountWhatIsUsedInOneWord) {
   ZHeap bare(GetParam().jdk, GetParam().letter, GetParam().generational);
   EXPECT_THAT(must(space_words(bare.vm.open())), IsEmpty()) << "the JVM does not export it";
