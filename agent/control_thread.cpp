@@ -225,7 +225,7 @@ class ControlThread {
     if (session_.methods != nullptr) {
       const int length = session_.methods->figures(figures, sizeof figures);
       answer.has_callouts = 1;
-      answer.probed_methods = session_.methods->probed_methods();
+      answer.methods_with_callouts = session_.methods->methods_with_callouts();
       answer.rewritten = {figures, static_cast<std::size_t>(length)};
     }
     return send_frame(session_.control.get(), answer);

@@ -19,7 +19,7 @@
 #include "cli/trace_input.h"
 #include "session/attach_trace.h"
 #include "session/left_pools.h"
-#include "trace/probed_methods.h"
+#include "trace/methods_with_callouts.h"
 
 namespace jtrace::cli {
 namespace {
@@ -60,17 +60,17 @@ bool names_own_methods(const io::Statistics& statistics) {
                      [&](const auto& each) { return each.scope != nullptr && is_own(*each.scope); });
 }
 
-// What probes the filters gave, where that may be none; "": they gave some. Known of the classes that were loaded when
-// the trace began; not of those that were loaded later. Of the methods that have probes, `own` may be the command's.
-std::string lack_of_probes(const io::Statistics& statistics, std::size_t own) {
+// A warning if no method may have callouts because of the filters; "": some have. Known of the classes that were loaded
+// when the trace began, not of later ones. Of the methods that have callouts, `own` may be the command's.
+std::string lack_of_callouts(const io::Statistics& statistics, std::size_t own) {
   std::optional<std::uint64_t> most;
   for (const io::ScopeStatistics& each : statistics.by_scope())
-    if (each.scope != nullptr && each.scope->probed_methods)
-      most = std::max(most.value_or(0), *each.scope->probed_methods);
+    if (each.scope != nullptr && each.scope->methods_with_callouts)
+      most = std::max(most.value_or(0), *each.scope->methods_with_callouts);
   if (!most || *most > own || (*most != 0 && names_own_methods(statistics))) return {};
-  if (*most == 0) return std::string(trace::kNoneProbed);
+  if (*most == 0) return std::string(trace::kNoCallouts);
   return counted(*most, "method") + " of classes that were loaded " + (*most == 1 ? "has" : "have") +
-         " probes, and as many may be of the JDK, which this command adds: the filters may select none";
+         " callouts, and as many may be of the JDK, which this command adds: the filters may select none";
 }
 
 void report_end_of_jvm(const session::TraceSummary& summary, pid_t pid) {
@@ -101,7 +101,7 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   if (!summary) return report(summary.error());
   if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
   note_missing(statistics, *summary, opened->missing);
-  if (const std::string lack = lack_of_probes(statistics, traced.filters.empty() ? 0 : traced.own_methods);
+  if (const std::string lack = lack_of_callouts(statistics, traced.filters.empty() ? 0 : traced.own_methods);
       !lack.empty())
     log_warning(name + ": " + lack + hint_of_method(traced.filters));
   const std::string out = answer(statistics, name);

@@ -17,7 +17,7 @@
 #include "session/key_control.h"
 #include "session/left_pools.h"
 #include "session/live_watch.h"
-#include "trace/probed_methods.h"
+#include "trace/methods_with_callouts.h"
 
 namespace jtrace::cli {
 namespace {
@@ -80,7 +80,7 @@ void report_end(const session::TraceSummary& summary, const std::string& path, p
   if (summary.dropped != 0)
     log_warning(std::to_string(summary.dropped) +
                 " events were lost: --ring-memory makes room, --when-full block waits for it");
-  if (summary.probed_methods == 0 && filtered) log_warning(trace::kNoneProbed);
+  if (summary.methods_with_callouts == 0 && filtered) log_warning(trace::kNoCallouts);
   if (!summary.uncounted.empty()) log_warning("no counts of calls: " + summary.uncounted);
   if (!summary.agent_left) log_warning("the agent did not answer: " + jvm + " gets rid of it when it sees our end");
   if (path != "-" && ::access(path.c_str(), F_OK) != 0 && errno == ENOENT)

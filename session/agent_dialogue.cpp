@@ -68,7 +68,7 @@ std::optional<AgentAnswer> AgentDialogue::take(const Frame& frame) {
 }
 
 void AgentDialogue::note_callouts(const Answer& answer) {
-  if (answer.has_callouts != 0) probed_methods_ = answer.probed_methods;
+  if (answer.has_callouts != 0) methods_with_callouts_ = answer.methods_with_callouts;
 }
 
 Result<MethodCounts> AgentDialogue::count_now() {

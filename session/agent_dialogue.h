@@ -59,7 +59,7 @@ class AgentDialogue {
   bool has_left() const { return has_left_; }
   bool hung_up() const { return channel_.hung_up(); }
   // How many methods have callouts, by the agent's last answer; nothing before the first answer.
-  const std::optional<std::uint64_t>& probed_methods() const { return probed_methods_; }
+  const std::optional<std::uint64_t>& methods_with_callouts() const { return methods_with_callouts_; }
   void close() { channel_.close(); }
 
  private:
@@ -75,7 +75,7 @@ class AgentDialogue {
   std::deque<Frame> deferred_;  // received while count_now() waited
   MethodCounts counts_;         // of the next answer
   std::optional<MethodCounts> last_counts_;
-  std::optional<std::uint64_t> probed_methods_;
+  std::optional<std::uint64_t> methods_with_callouts_;
   bool leaving_ = false;
   bool has_left_ = false;
 };

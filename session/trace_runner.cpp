@@ -256,7 +256,7 @@ TraceSummary TraceRunner::summary() {
   made.agent_left = agent_.has_left() || target_ended_;
   made.target_killed = target_ended_ && reader_.agent_state() != AgentState::kVmDead;
   if (made.target_killed) made.death = death_.describe(reader_.agent_work());
-  made.probed_methods = agent_.probed_methods();
+  made.methods_with_callouts = agent_.methods_with_callouts();
   made.uncounted = why_uncounted();
   return made;
 }

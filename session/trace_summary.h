@@ -29,10 +29,11 @@ struct TraceSummary {
   std::uint64_t made_up_definitions = 0;  // ids whose definition found no room
   std::uint64_t elapsed = 0;              // ns
   std::uint64_t documents = 1;
-  bool agent_left = false;                           // it reported that it has left the JVM, or the JVM has ended
-  bool target_killed = false;                        // the JVM did not end by itself
-  std::string death = {};                            // how the JVM was killed (JvmDeath)
-  std::optional<std::uint64_t> probed_methods = {};  // of loaded classes, at the end; nothing: not known, or not wanted
+  bool agent_left = false;     // it reported that it has left the JVM, or the JVM has ended
+  bool target_killed = false;  // the JVM did not end by itself
+  std::string death = {};      // how the JVM was killed (JvmDeath)
+  std::optional<std::uint64_t> methods_with_callouts =
+      {};                      // of loaded classes, at the end; nothing: not known, or not wanted
   std::string uncounted = {};  // why the counts of calls are missing; "": they are there, or were not requested
 
   ExitStatus status() const;

@@ -96,7 +96,7 @@ class MethodTracer {
   OpenCalls::Stack* open_calls_of(std::uint64_t thread);
   // "classes=N,methods=N,...": for the trace and for status.
   int figures(char* text, std::size_t size) const;
-  std::uint32_t probed_methods() const { return results_.methods(); }
+  std::uint32_t methods_with_callouts() const { return results_.methods(); }
 
  private:
   void connect();

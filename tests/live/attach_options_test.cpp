@@ -74,12 +74,12 @@ TEST_P(EachJdk, FiltersThatSelectNothingAreNamedAtTheEnd) {
     TracedJvm jvm(GetParam(), "Workload", {"--events", events, "--filter", "no.such.*"});
     jvm.ask("threads 2");
     jvm.finish_valid();
-    EXPECT_THAT(jvm.command().err(), HasSubstr("warning: no method of a class that was loaded has probes"));
+    EXPECT_THAT(jvm.command().err(), HasSubstr("warning: no method of a class that was loaded has callouts"));
   }
   TracedJvm jvm(GetParam(), "Workload", {"--events", "methods", "--filter", "Workload*"});
   jvm.ask("threads 2");
   jvm.finish_valid();
-  EXPECT_THAT(jvm.command().err(), Not(HasSubstr("has probes")));
+  EXPECT_THAT(jvm.command().err(), Not(HasSubstr("has callouts")));
 }
 
 TEST_P(EachJdk, SamplesAllocationsWithTheirStacks) {

@@ -59,7 +59,7 @@ class TextView {
     out_ = std::to_string(rounded(total.bytes)) + " bytes in " + counted(rounded(total.objects), "object");
     if (!view_.type.empty()) out_ += " of " + printable(view_.type);
     out_ += "; " + (note.empty() ? std::string("exact: each object that was recorded") : note) + "\n";
-    if (note.empty() && statistics_.scope->probes_allocations)
+    if (note.empty() && statistics_.scope->callouts_record_allocations)
       out_ += "  without those of calls that began before the trace\n";
     out_ += lost_events(statistics_);
     for (const AllocationsBy by : kEach)
@@ -83,7 +83,7 @@ class TextView {
     out_ += more_rows(rows_left_out(rows.size(), view_.rows));
     if (needs_stack) without_stack(rows);
   }
-  // Recorded by the JVM, before the class had probes.
+  // Recorded by the JVM, before the class had callouts.
   void without_stack(const std::vector<AllocationRow>& rows) {
     Allocated rest = statistics_.places.total(view_.type);
     for (const AllocationRow& row : rows) {

@@ -29,7 +29,7 @@ enum class ExceptionEnd : std::uint8_t {
   kSwallowed,   // caught, and neither thrown on nor the cause of, nor suppressed by, another one that was thrown
   kWrapped,     // caught, and thrown on as the cause of another one
   kSuppressed,  // caught, and thrown on with another one (Throwable.addSuppressed)
-  kLeft,        // no call of the trace caught it: another did, older or without probes, or none did
+  kLeft,        // no call of the trace caught it: another did, older or without callouts, or none did
   kUnknown,     // events of its thread were lost
 };
 inline constexpr std::size_t kExceptionEnds = 5;

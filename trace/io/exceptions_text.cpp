@@ -16,7 +16,7 @@ std::string site_text(const Scope& scope, const ExceptionSite& site) {
   return text;
 }
 
-// Thread.run, with probes, was the last method that it left: under it is the JVM alone.
+// Thread.run, with callouts, was the last method that it left: under it is the JVM alone.
 bool ended_thread(const Scope& scope, const ExceptionKey& key) {
   return key.end == ExceptionEnd::kLeft && scope.method_name(key.caught.method) == "java.lang.Thread.run";
 }
@@ -90,7 +90,7 @@ std::string headline(const Exceptions& exceptions) {
     text += "; of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
   if (exceptions.ended(ExceptionEnd::kLeft) != 0)
     text +=
-        "; left: it ended its thread where that is said; otherwise caught by a method without probes, by a call that "
+        "; left: it ended its thread where that is said; otherwise caught by a method without callouts, by a call that "
         "began before the trace, or not at all";
   return text;
 }

@@ -7,8 +7,8 @@
 #include "base/time_text.h"
 #include "trace/clock_option.h"
 #include "trace/io/loss_sink.h"
+#include "trace/methods_with_callouts.h"
 #include "trace/option_keys.h"
-#include "trace/probed_methods.h"
 #include "trace/record/control.h"
 #include "trace/record/event_names.h"
 #include "trace/record/start_options.h"
@@ -24,7 +24,7 @@ const typename Map::mapped_type* find(const Map& map, std::uint64_t id) {
   return found == map.end() ? nullptr : &found->second;
 }
 
-// --events: objAlloc are the JVM's samples; the probes' allocations replace them.
+// --events: objAlloc are the JVM's samples; those of callouts replace them.
 void note_events(Scope& scope, std::string_view words) {
   const std::uint64_t events = record::events_in(words);
   const auto has = [&](std::uint64_t bits) { return (events & bits) != 0; };
@@ -37,7 +37,7 @@ void note_events(Scope& scope, std::string_view words) {
   scope.has_events_option = true;
   scope.events_sampled = samples && !exact;
   scope.has_allocations |= samples || exact;
-  scope.probes_allocations = exact;
+  scope.callouts_record_allocations = exact;
 }
 
 void note_short_contentions(Scope& scope, std::string_view text) {
@@ -50,15 +50,15 @@ void note_short_contentions(Scope& scope, std::string_view text) {
 }
 
 // The last one counts.
-void note_probes(Scope& scope, std::string_view figures) {
-  if (const auto methods = probed_methods(figures)) scope.probed_methods = methods;
+void note_callouts(Scope& scope, std::string_view figures) {
+  if (const auto methods = methods_with_callouts(figures)) scope.methods_with_callouts = methods;
 }
 
 void note_option(Scope& scope, std::string_view key, std::string_view value) {
   if (key == kKindKey) scope.snapshot |= value == kSnapshotKind;
   else if (key == kVmKey) scope.vm = value;
   else if (key == record::kEventsOption) note_events(scope, value);
-  else if (key == kRewrittenKey) note_probes(scope, value);
+  else if (key == kRewrittenKey) note_callouts(scope, value);
   else if (key == kUnavailableKey) scope.unavailable.emplace_back(value);
   else if (key == record::kExceptionMessagesOption) scope.has_messages = value == "true";
   else if (key == record::kMinContentionOption) scope.min_contention = parse_seconds(value).value_or(0);

@@ -8,7 +8,7 @@
 #include "trace/io/slow_idle.h"
 #include "trace/io/statistics_rows.h"
 #include "trace/io/table_rows.h"
-#include "trace/probed_methods.h"
+#include "trace/methods_with_callouts.h"
 #include "trace/record/control.h"
 
 namespace jtrace::trace::io {
@@ -123,7 +123,7 @@ std::string footnotes(const ScopeStatistics& statistics, const Chosen& chosen) {
     out += "  #7: an object, by its number in the trace; numbers and texts are shown, objects are not\n";
   if (opaque.unread)
     out +=
-        "  a type (or ?) in the place of an argument: an array, or an object of a class without probes: the "
+        "  a type (or ?) in the place of an argument: an array, or an object of a class without callouts: the "
         "trace has neither its value nor a number for it\n";
   return out;
 }
@@ -229,8 +229,8 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
       if (const std::string text = slow_calls_text(*calls, limits); !text.empty()) out += text + lost_events(*calls);
   if (!out.empty()) return out + rest;
   for (const ScopeStatistics& each : statistics.by_scope())
-    if (each.scope != nullptr && each.scope->probed_methods == 0u)
-      return "no calls: " + std::string(kNoneProbed) + "\n" + lost_events(each);
+    if (each.scope != nullptr && each.scope->methods_with_callouts == 0u)
+      return "no calls: " + std::string(kNoCallouts) + "\n" + lost_events(each);
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
       return std::string(each.scope->dropped == 0 ? "no call that ended took " : "no call that was recorded took ") +

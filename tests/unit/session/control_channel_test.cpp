@@ -53,14 +53,14 @@ TEST(Frames, AnAnswerIsKept) {
                                                              .counted = 4,
                                                              .coverage = "five",
                                                              .has_callouts = 1,
-                                                             .probed_methods = 6,
+                                                             .methods_with_callouts = 6,
                                                              .rewritten = "seven"});
   const auto answer = decode_answer(bytes);
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->collections, 3u);
   EXPECT_EQ(answer->counted, 4u);
   EXPECT_EQ(answer->coverage, "five");
-  EXPECT_EQ(answer->probed_methods, 6u);
+  EXPECT_EQ(answer->methods_with_callouts, 6u);
   EXPECT_EQ(answer->rewritten, "seven");
   expect_no_cut(bytes, decode_answer);
 }

@@ -103,7 +103,7 @@ TEST(Allocations, CompleteRecordsStayExact) {
   EXPECT_EQ(of(probes).allocation_kind, AllocationKind::kExact);
 }
 
-// The agent knows the site of an allocation by its probe; those before it have none.
+// The agent knows the site of an allocation by its callout; those before it have none.
 TEST(Allocations, WithoutASiteAreARowOfTheirOwn) {
   Statistics statistics;
   feed(head("a", "jtrace", kExact) + kObjects, statistics);
