@@ -23,6 +23,8 @@ class JsonWriter {
   template <std::integral T>
   requires(!std::same_as<T, bool>) JsonWriter& value(T number) { return raw(std::to_string(number)); }
   JsonWriter& null() { return raw("null"); }
+  // A value, or members with the commas between them, that is JSON already; not empty.
+  JsonWriter& json(std::string_view text) { return raw(text); }
   template <class T>
   JsonWriter& member(std::string_view name, const T& content) {
     return key(name).value(content);

@@ -10,7 +10,7 @@
 #include "attach/request_run.h"
 #include "base/file.h"
 #include "base/in_parallel.h"
-#include "base/json.h"
+#include "base/json_answer.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/selector.h"
@@ -143,13 +143,8 @@ std::string json_view(std::string_view view, std::string_view selectors, const s
                       std::string_view rows) {
   std::string out;
   JsonWriter json(out);
-  json.begin_object().member("view", view);
-  json.key("target").begin_object().member("selectors", selectors).end_object();
-  json.member("complete", missing.empty()).key("missing").begin_array();
-  for (const std::string& what : missing) json.value(what);
-  json.end_array().key("data");
-  out += rows;
-  json.end_object();
+  begin_answer(json, view).begin_object().member("selectors", selectors).end_object();
+  write_missing(json, missing).key("data").json(rows).end_object();
   return out + '\n';
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/json_answer.h"
 #include "base/leavable_child.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -45,7 +46,7 @@ Result<diagnose::Collected> collect(const DiagnoseArguments& arguments) {
 std::string json_of(const diagnose::Verdict& verdict, const diagnose::Collected& collected) {
   std::string text;
   JsonWriter json(text);
-  json.begin_object().member("view", "diagnose").key("target").begin_object();
+  begin_answer(json, "diagnose").begin_object();
   if (collected.facts.live) json.member("kind", "process").member("pid", std::stol(collected.facts.target));
   else json.member("kind", "core").member("path", collected.facts.target);
   json.member("version", collected.facts.release).end_object();

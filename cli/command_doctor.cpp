@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/joined.h"
-#include "base/json.h"
+#include "base/json_answer.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
 #include "doctor/checks.h"
@@ -45,10 +45,12 @@ void write_checks(JsonWriter& json, std::string_view scope, const std::vector<do
 void write_json(std::string& out, const target::Process* process, const std::vector<doctor::Check>& machine,
                 const std::vector<doctor::Check>& jvm) {
   JsonWriter json(out);
-  json.begin_object().member("view", "doctor").key("target").begin_object();
-  json.member("kind", process ? "process" : "machine").member("bootId", target::boot_id());
+  begin_answer(json, "doctor")
+      .begin_object()
+      .member("kind", process ? "process" : "machine")
+      .member("bootId", target::boot_id());
   if (process) json.member("pid", process->pid()).member("nspid", process->nspid());
-  json.end_object().member("complete", true).key("missing").begin_array().end_array().key("data").begin_array();
+  write_missing(json.end_object(), {}).key("data").begin_array();
   write_checks(json, "machine", machine);
   write_checks(json, "jvm", jvm);
   json.end_array().end_object();

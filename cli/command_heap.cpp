@@ -2,6 +2,7 @@
 // jtrace heap diff OLD NEW: what has grown between two heaps.
 #include <CLI/CLI.hpp>
 
+#include "base/json_answer.h"
 #include "cli/answer_format.h"
 #include "cli/commands.h"
 #include "cli/heap_shell.h"
@@ -51,10 +52,11 @@ Result<Opened> open(const InspectArguments& arguments, const std::string& target
 }
 
 std::string json_of(const Opened& before, const Opened& after, const coreinspect::ViewResult& result) {
-  std::string out = "{\"view\":\"heap diff\",\"target\":" + after.target + ",\"before\":" + before.target + ",";
+  std::string out;
   JsonWriter json(out);
-  write_missing(json, result.missing.empty(), result.missing);
-  return out + "," + result.members + ",\"data\":[" + result.out + "]}\n";
+  begin_answer(json, "heap diff").json(after.target).key("before").json(before.target);
+  write_missing(json, result.missing).json(result.members).key("data").json("[" + result.out + "]").end_object();
+  return out + "\n";
 }
 
 Result<std::vector<std::string>> run_diff(const HeapArguments& arguments) {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/json.h"
+#include "base/json_answer.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "target/jvm_discovery.h"
@@ -36,11 +36,8 @@ std::vector<std::string> missing_of(const target::Discovery& discovery) {
 void write_json(std::string& out, const target::Discovery& discovery) {
   const auto missing = missing_of(discovery);
   JsonWriter json(out);
-  json.begin_object().member("view", "list");
-  json.key("target").begin_object().member("kind", "machine").member("bootId", target::boot_id()).end_object();
-  json.member("complete", missing.empty()).key("missing").begin_array();
-  for (const std::string& what : missing) json.value(what);
-  json.end_array().key("data").begin_array();
+  begin_answer(json, "list").begin_object().member("kind", "machine").member("bootId", target::boot_id()).end_object();
+  write_missing(json, missing).key("data").begin_array();
   for (const target::Jvm& jvm : discovery.jvms) {
     json.begin_object().member("pid", jvm.pid).member("nspid", jvm.nspid).member("user", jvm.user);
     json.member("uid", jvm.uid).member("version", jvm.version).member("main", jvm.main_class);

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/json.h"
+#include "base/json_answer.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
@@ -101,14 +101,13 @@ void write_json_probe(JsonWriter& json, const dtrace::Libjvm& libjvm, const dtra
 void write_json(std::string& out, const dtrace::Libjvm& libjvm, const std::vector<const dtrace::Probe*>& probes,
                 pid_t pid) {
   JsonWriter json(out);
-  json.begin_object().member("view", "probes").key("target").begin_object();
+  begin_answer(json, "probes").begin_object();
   if (pid != 0) json.member("pid", pid);
   json.member("path", libjvm.path).member("buildId", libjvm.build_id).end_object();
-  const bool complete = libjvm.skipped == 0 && !libjvm.flag_error;
-  json.member("complete", complete).key("missing").begin_array();
-  if (libjvm.skipped != 0) json.value(std::to_string(libjvm.skipped) + " notes that cannot be read");
-  if (libjvm.flag_error) json.value(libjvm.flag_error->message());
-  json.end_array().key("data").begin_array();
+  std::vector<std::string> missing;
+  if (libjvm.skipped != 0) missing.push_back(std::to_string(libjvm.skipped) + " notes that cannot be read");
+  if (libjvm.flag_error) missing.push_back(libjvm.flag_error->message());
+  write_missing(json, missing).key("data").begin_array();
   for (const dtrace::Probe* probe : probes) write_json_probe(json, libjvm, *probe);
   json.end_array().end_object();
   out += '\n';

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/json.h"
+#include "base/json_answer.h"
 #include "base/strings.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/stop_signals.h"
 #include "cli/units.h"
+#include "cli/view_run.h"
 #include "coreinspect/tools/top_threads.h"
 
 namespace jtrace::cli {
@@ -56,12 +57,12 @@ std::string text_of(const coreinspect::TopTable& table, std::size_t rows, const 
 }
 
 // One object for each sample.
-std::string json_of(const coreinspect::TopTable& table, std::size_t rows) {
+std::string json_of(const coreinspect::Inspection& inspection, const coreinspect::TopTable& table, std::size_t rows) {
   std::string text;
   JsonWriter json(text);
-  json.begin_object().member("view", "top").member("complete", table.missing.empty()).key("missing").begin_array();
-  for (const std::string& line : table.missing) json.value(line);
-  json.end_array().member("pauseMicros", table.pause.count() / 1000).key("data").begin_array();
+  begin_answer(json, "top");
+  write_target(json, inspection);
+  write_missing(json, table.missing).member("pauseMicros", table.pause.count() / 1000).key("data").begin_array();
   for (const coreinspect::TopRow& row : table.rows) {
     if (rows-- == 0) break;
     json.begin_object().member("name", row.name).member("nativeId", row.native_id);
@@ -100,7 +101,7 @@ ExitStatus run(const TopArguments& arguments) {
     if (!table) return report(table.error().with_context("top of " + arguments.inspect.target));
     const std::string text =
         arguments.inspect.format == "json"
-            ? json_of(*table, arguments.rows)
+            ? json_of(**inspection, *table, arguments.rows)
             : text_of(*table, arguments.rows, screen ? terminal_size(STDOUT_FILENO) : TerminalSize{});
     if (screen) std::fputs("\033[H\033[2J", stdout);
     std::fwrite(text.data(), 1, text.size(), stdout);

@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "base/file.h"
+#include "base/json_answer.h"
 #include "cli/selector.h"
 #include "coreinspect/tools/core_counters.h"
 #include "target/jvm_discovery.h"
@@ -151,16 +152,12 @@ Result<> print_out(std::string_view text) { return write_whole(STDOUT_FILENO, te
 
 void begin_json_view(JsonWriter& json, std::string_view view, const CounterSource& source,
                      const perfdata::Snapshot& snapshot) {
-  json.begin_object().member("view", view).key("target").begin_object();
+  begin_answer(json, view).begin_object();
   if (const target::Process* process = source.process())
     json.member("pid", process->pid()).member("nspid", process->nspid());
   json.member("source", perfdata::source_name(source.kind())).member("name", source.name());
   json.member("time", static_cast<double>(snapshot.realtime_ns) / 1e9).member("stable", snapshot.stable).end_object();
-  const auto warnings = source.warnings();
-  json.member("complete", snapshot.layout().complete() && snapshot.prologue().overflow == 0);
-  json.key("missing").begin_array();
-  for (const std::string& warning : warnings) json.value(warning);
-  json.end_array();
+  write_missing(json, snapshot.layout().complete() && snapshot.prologue().overflow == 0, source.warnings());
 }
 
 }  // namespace jtrace::cli

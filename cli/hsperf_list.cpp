@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/json.h"
+#include "base/json_answer.h"
 #include "base/strings.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
@@ -127,10 +127,10 @@ void append_json_jvm(JsonWriter& json, const ListedJvm& listed) {
 std::string json_view(const perfdata::Listing& listing) {
   std::string out;
   JsonWriter json(out);
-  json.begin_object().member("view", "list").key("target").begin_object().end_object();
-  json.member("complete", listing.hidden == 0).key("missing").begin_array();
-  if (listing.hidden != 0) json.value(counted(listing.hidden, "process", "processes") + " may not be examined");
-  json.end_array().key("data").begin_array();
+  std::vector<std::string> missing;
+  if (listing.hidden != 0) missing.push_back(counted(listing.hidden, "process", "processes") + " may not be examined");
+  begin_answer(json, "list").begin_object().end_object();
+  write_missing(json, missing).key("data").begin_array();
   for (const ListedJvm& listed : listing.jvms) append_json_jvm(json, listed);
   json.end_array().key("stale").begin_array();
   for (const perfdata::StaleFile& file : listing.stale)

@@ -1,5 +1,6 @@
 #include "cli/redacted_dump.h"
 
+#include "base/json_answer.h"
 #include "base/strings.h"
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
@@ -30,10 +31,13 @@ std::string document(const InspectArguments& arguments, std::uint64_t millis,
     return out;
   }
   JsonWriter json(out);
-  json.begin_object().member("view", "heapdump").key("target").begin_object();
-  json.member("kind", "heap dump").member("path", arguments.target).member("time", millis).end_object();
-  write_missing(json, counts.missing.empty(), counts.missing);
-  json.member("redacted", arguments.options.heap.redact).key("data");
+  begin_answer(json, "heapdump")
+      .begin_object()
+      .member("kind", "heap dump")
+      .member("path", arguments.target)
+      .member("time", millis)
+      .end_object();
+  write_missing(json, counts.missing).member("redacted", arguments.options.heap.redact).key("data");
   out += "[";
   append_counts(counts, true, out);
   return out + "]}\n";

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/joined.h"
+#include "base/json_answer.h"
 #include "base/log.h"
 #include "cli/answer_format.h"
 #include "cli/bundle_views.h"
@@ -31,12 +32,6 @@ void report_masked(std::size_t count) {
 
 }  // namespace
 
-void write_missing(JsonWriter& json, bool complete, const std::vector<std::string>& missing) {
-  json.member("complete", complete).key("missing").begin_array();
-  for (const std::string& line : missing) json.value(line);
-  json.end_array();
-}
-
 void write_target(JsonWriter& json, const coreinspect::Inspection& inspection) {
   const target::Target& target = inspection.target();
   json.begin_object();
@@ -55,13 +50,12 @@ namespace {
 // `target`: as JSON.
 std::string envelope(const std::string& view, const std::string& target, const coreinspect::ViewResult& result) {
   std::string out;
-  JsonWriter(out).begin_object().member("view", view);
-  out += ",\"target\":" + target + ",";
   JsonWriter json(out);
-  write_missing(json, result.missing.empty(), result.missing);
-  if (result.masked > 0) json.member("masked", result.masked);
-  if (!result.members.empty()) out += "," + result.members;
-  return out + ",\"data\":[" + result.out + "]}\n";
+  begin_answer(json, view).json(target);
+  write_missing(json, result.missing, result.masked);
+  if (!result.members.empty()) json.json(result.members);
+  json.key("data").json("[" + result.out + "]").end_object();
+  return out + "\n";
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 
 namespace jtrace::cli {
 
-// "complete" and "missing" of the object that is open.
-void write_missing(JsonWriter& json, bool complete, const std::vector<std::string>& missing);
 // The JSON object "target": of a process or core, of a heap dump.
 void write_target(JsonWriter& json, const coreinspect::Inspection& inspection);
 void write_dump_target(JsonWriter& json, const std::string& path, const coreinspect::ObjectGraph& graph);

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "base/json.h"
+#include "base/json_answer.h"
 #include "base/strings.h"
 #include "diagnose/words.h"
 
@@ -210,10 +210,8 @@ std::string json_of(const BundleDiff& diff) {
   std::string out;
   JsonWriter json(out);
   json.begin_object().member("view", "diagnose diff").member("before", diff.before).member("after", diff.after);
-  json.member("sameProcess", diff.same_process)
-      .member("seconds", diff.seconds)
-      .member("complete", diff.missing.empty());
-  write_lines(json, "missing", diff.missing);
+  json.member("sameProcess", diff.same_process).member("seconds", diff.seconds);
+  write_missing(json, diff.missing);
   write_lines(json, "new", diff.fresh);
   write_lines(json, "gone", diff.gone);
   write_lines(json, "stay", diff.stay);

@@ -1,7 +1,7 @@
 // The output of jtrace stats --json.
 #include <algorithm>
 
-#include "base/json.h"
+#include "base/json_answer.h"
 #include "base/strings.h"
 #include "trace/io/exceptions_text.h"
 #include "trace/io/slow_text.h"
@@ -254,12 +254,10 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
 
 void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input) {
   const std::uint64_t dropped = statistics.lost();
-  json.begin_object().member("view", view);
-  json.key("target").begin_object().member("kind", "trace").member("path", input).end_object();
-  json.member("complete", dropped == 0 && statistics.missing().empty()).key("missing").begin_array();
-  if (dropped != 0) json.value(counted(dropped, "event") + " lost while tracing");
-  for (const std::string& each : statistics.missing()) json.value(each);
-  json.end_array();
+  std::vector<std::string> missing = statistics.missing();
+  if (dropped != 0) missing.insert(missing.begin(), counted(dropped, "event") + " lost while tracing");
+  begin_answer(json, view).begin_object().member("kind", "trace").member("path", input).end_object();
+  write_missing(json, missing);
 }
 
 std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows) {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <unordered_map>
 
-#include "base/json.h"
+#include "base/json_answer.h"
 #include "base/strings.h"
 #include "trace/io/report_page.h"
 #include "trace/io/table_rows.h"
@@ -111,8 +111,8 @@ void append_table(std::string& out, const DiffTable& table, std::size_t rows) {
   if (table.rows.size() > rows) out += "  " + counted(table.rows.size() - rows, "more row") + ": --rows\n";
 }
 
-void write_input(JsonWriter& json, std::string_view key, const Recording& recording) {
-  json.key(key).begin_object().member("kind", recording.kind).member("path", recording.name);
+void write_input(JsonWriter& json, const Recording& recording) {
+  json.begin_object().member("kind", recording.kind).member("path", recording.name);
   if (recording.seconds > 0) json.member("seconds", recording.seconds);
   json.end_object();
 }
@@ -281,13 +281,12 @@ std::string diff_text(const Difference& difference, std::size_t rows) {
 std::string diff_json(const Difference& difference, std::size_t rows) {
   std::string out;
   JsonWriter json(out);
-  json.begin_object().member("view", "diff");
-  write_input(json, "before", *difference.before);
-  write_input(json, "target", *difference.after);
+  begin_answer(json, "diff");
+  write_input(json, *difference.after);
+  json.key("before");
+  write_input(json, *difference.before);
   const std::vector<std::string> missing = difference.missing();
-  json.member("complete", missing.empty()).key("missing").begin_array();
-  for (const std::string& line : missing) json.value(line);
-  json.end_array().key("notes").begin_array();
+  write_missing(json, missing).key("notes").begin_array();
   for (const std::string& line : difference.notes()) json.value(line);
   json.end_array().member("scale", difference.scale).member("scaled", difference.scaled_note);
   json.key("alone").begin_array();
