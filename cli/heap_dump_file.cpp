@@ -12,6 +12,7 @@
 #include "base/size_text.h"
 #include "coreinspect/graph/hprof_stream.h"
 #include "trace/io/byte_source.h"
+#include "trace/io/profile_file.h"
 
 namespace jtrace::cli {
 namespace {
@@ -21,8 +22,6 @@ constexpr std::size_t kPiece = 1u << 20;
 // What a compressed file may become: gzip reaches 1032 times its size (RFC 1951), zstd of zeros far more.
 constexpr std::uint64_t kMostPacked = 1100, kMostOfAny = 64 * kPiece;
 constexpr std::uint64_t kMostBehind = 64 * kPiece;  // read, not kept, after the last record: to see a damaged end
-
-bool begins_with_magic(std::string_view bytes) { return bytes.starts_with(coreinspect::HprofFile::kMagic); }
 
 // A file with such a name is treated as a heap dump: opening it reports what it is instead.
 bool is_called_heap_dump(const std::string& path) {
@@ -69,7 +68,7 @@ class Unpacking {
  private:
   Result<> take(std::string_view bytes) {
     if (stream_.size() % (64 * kPiece) == 0) JTRACE_RETURN_IF_ERROR(check_room(path_, stream_.size()));
-    if (stream_.size() == 0) is_dump_ = begins_with_magic(bytes);
+    if (stream_.size() == 0) is_dump_ = coreinspect::HprofFile::recognises(bytes);
     Result<> written;
     stream_.feed(bytes, [&](std::uint64_t place, std::string_view part) {
       if (written) written = write_at(memory_.get(), place, part, path_);
@@ -106,17 +105,15 @@ bool is_heap_dump(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   if (is_called_heap_dump(path)) return true;
-  const auto source = trace::io::open_byte_source(path);
-  std::string bytes(kMagicSize, '\0');
-  const auto count = source ? trace::io::read_fully(**source, bytes.data(), bytes.size()) : Result<std::size_t>(0);
-  return count && *count == bytes.size() && begins_with_magic(bytes);
+  const auto first = trace::io::first_bytes(path);
+  return first && coreinspect::HprofFile::recognises(*first);
 }
 
 Result<coreinspect::HprofFile> open_heap_dump_file(const std::string& path, std::vector<std::string>& missing) {
   JTRACE_ASSIGN_OR_RETURN(UniqueFd file, open_file(path, O_RDONLY));
   std::string bytes(kMagicSize, '\0');
   if (::pread(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()) ||
-      !begins_with_magic(bytes)) {
+      !coreinspect::HprofFile::recognises(bytes)) {
     JTRACE_ASSIGN_OR_RETURN(file, Unpacking(path, missing).run());
   }
   return coreinspect::HprofFile::open(std::move(file), path);

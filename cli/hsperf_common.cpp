@@ -12,6 +12,7 @@
 #include "cli/selector.h"
 #include "coreinspect/tools/core_counters.h"
 #include "target/jvm_discovery.h"
+#include "trace/io/document_kind.h"
 
 namespace jtrace::cli {
 
@@ -84,8 +85,9 @@ Result<std::vector<CounterSource>> just(Result<CounterSource> source) {
 // hsperfdata never begins like an ELF file.
 bool is_elf(const std::string& path) {
   const auto fd = open_file(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  char magic[4] = {};
-  return fd && ::pread(fd->get(), magic, 4, 0) == 4 && std::string_view(magic, 4) == "\177ELF";
+  char first[16] = {};
+  return fd && ::pread(fd->get(), first, sizeof first, 0) == sizeof first &&
+         trace::io::document_kind({first, sizeof first}) == trace::io::DocumentKind::kElf;
 }
 
 }  // namespace

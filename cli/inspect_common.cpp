@@ -9,6 +9,7 @@
 #include "target/elf_image.h"
 #include "target/jvm_discovery.h"
 #include "trace/file_sink.h"
+#include "trace/io/document_kind.h"
 #include "trace/io/profile_file.h"
 
 namespace jtrace::cli {
@@ -30,10 +31,9 @@ void note_unused(const target::Target& target, const std::string& libjvm) {
            (given->build_id().empty() ? "absent" : given->build_id()) + ", the core has " + own);
 }
 
-// By its first bytes: "<?xml" or an element.
 bool may_be_trace(const std::string& path) {
   const auto first = trace::io::first_bytes(path);
-  return first && first->starts_with("<");
+  return first && trace::io::document_kind(*first) == trace::io::DocumentKind::kXml;
 }
 
 }  // namespace

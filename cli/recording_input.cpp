@@ -2,17 +2,13 @@
 
 #include "base/log.h"
 #include "cli/trace_input.h"
+#include "trace/io/document_kind.h"
 #include "trace/io/profile_file.h"
 
 namespace jtrace::cli {
 namespace {
 
 namespace io = trace::io;
-
-bool is_json_view(const std::string& first) {
-  const std::size_t start = first.find_first_not_of(" \t\r\n");
-  return start != std::string::npos && first[start] == '{' && first.find("\"view\"") != std::string::npos;
-}
 
 Result<io::Recording> read_trace(const std::string& path) {
   io::FaultLog faults = warnings(false);
@@ -38,7 +34,7 @@ Result<std::optional<io::StackProfile>> read_only_profile(const std::vector<std:
 Result<std::optional<io::StackProfile>> read_profile_document(const std::vector<std::string>& inputs) {
   if (inputs.size() != 1 || inputs.front() == "-") return std::optional<io::StackProfile>();
   JTRACE_ASSIGN_OR_RETURN(const std::string first, io::first_bytes(inputs.front()));
-  if (first.find("value=\"snapshot\"") == std::string::npos) return std::optional<io::StackProfile>();
+  if (!io::may_be_snapshot(first)) return std::optional<io::StackProfile>();
   JTRACE_ASSIGN_OR_RETURN(io::Recording recording, read_trace(inputs.front()));
   if (recording.kind != "profile") return std::optional<io::StackProfile>();
   return std::optional<io::StackProfile>(std::move(recording.stacks));
@@ -49,7 +45,7 @@ Result<io::Recording> read_recording(const std::string& path) {
   JTRACE_ASSIGN_OR_RETURN(auto profile, io::read_profile(path));
   if (profile) return io::recording_of(std::move(*profile), path);
   JTRACE_ASSIGN_OR_RETURN(const std::string first, io::first_bytes(path));
-  if (!is_json_view(first)) return read_trace(path);
+  if (io::document_kind(first) != io::DocumentKind::kAnswer) return read_trace(path);
   JTRACE_ASSIGN_OR_RETURN(const std::string text, io::read_unpacked(path));
   const auto json = JsonValue::parse(text);
   if (!json) return fail(json.error().with_context(path));

@@ -36,7 +36,7 @@ Result<> check_kind(std::span<const std::byte> bytes, const std::string& name) {
   if (text.empty()) return refuse("the file is empty");
   for (const auto& [begin, kind] : kOthers)
     if (text.starts_with(begin)) return refuse("no heap dump: it is " + std::string(kind));
-  if (!text.starts_with(HprofFile::kMagic)) return refuse("no heap dump: it does not begin with \"JAVA PROFILE\"");
+  if (!HprofFile::recognises(text)) return refuse("no heap dump: it does not begin with \"JAVA PROFILE\"");
   if (text.starts_with("JAVA PROFILE 1.0.3")) return refuse("a heap dump of Android (1.0.3), which has other records");
   return {};
 }

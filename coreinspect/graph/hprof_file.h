@@ -61,6 +61,7 @@ struct HprofRecord {
 class HprofFile {
  public:
   static constexpr std::string_view kMagic = "JAVA PROFILE 1.0.";
+  static bool recognises(std::string_view first_bytes) { return first_bytes.starts_with(kMagic); }
 
   // `name` is used in messages.
   static Result<HprofFile> open(UniqueFd file, const std::string& name);

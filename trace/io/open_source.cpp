@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "trace/io/document_kind.h"
 #include "trace/io/jsonl_source.h"
 #include "trace/io/sddf_reader.h"
 #include "trace/io/xml_source.h"
@@ -15,15 +16,15 @@ namespace {
 constexpr std::size_t kPeek = 4096;
 
 // Formats that jtrace writes or meets, but does not read.
-constexpr std::pair<std::string_view, std::string_view> kNotRead[] = {
-    {"{",
-     "JSON, but not JSON lines of jtrace: jtrace writes such files and does not read them; convert the trace from "
-     "which it was made"},
-    {"SQLite format 3",
+constexpr std::string_view kJson =
+    "JSON, but not JSON lines of jtrace: jtrace writes such files and does not read them; convert the trace from which "
+    "it was made";
+constexpr std::pair<DocumentKind, std::string_view> kNotRead[] = {
+    {DocumentKind::kAnswer, kJson},
+    {DocumentKind::kJson, kJson},
+    {DocumentKind::kDatabase,
      "a database: jtrace writes such files and does not read them; convert the trace from which it was made"},
-    {std::string_view("\x7f"
-                      "ELF"),
-     "an ELF file (a core?), not a trace"},
+    {DocumentKind::kElf, "an ELF file (a core?), not a trace"},
 };
 
 // Returns the examined bytes again, and reports progress.
@@ -59,19 +60,18 @@ Result<std::unique_ptr<EventSource>> make_event_source(std::unique_ptr<ByteSourc
   std::string first(kPeek, '\0');
   JTRACE_ASSIGN_OR_RETURN(const std::size_t size, read_fully(*bytes, first.data(), first.size()));
   first.resize(size);
-  const std::size_t key = first.starts_with("{") ? first.find_first_not_of(" \t", 1) : std::string::npos;
-  if (key != std::string::npos && std::string_view(first).substr(key).starts_with("\"element\"")) {
+  const DocumentKind kind = document_kind(first);
+  if (kind == DocumentKind::kJsonLines) {
     auto lines = std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options);
     return make_jsonl_source(std::move(lines), name, faults, options.strict);
   }
   for (const FormatReader& format : options.more)
     if (format.recognises(first))
       return format.open(std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options), name, faults);
-  for (const auto& [magic, what] : kNotRead)
-    if (first.starts_with(magic)) return fail(malformed_at(name, {}, "is " + std::string(what)));
-  const bool sddf = first.starts_with("SDDF");
+  for (const auto& [unread, what] : kNotRead)
+    if (kind == unread) return fail(malformed_at(name, {}, "is " + std::string(what)));
   auto source = std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options);
-  if (sddf) return make_sddf_source(std::move(source), name, faults);
+  if (kind == DocumentKind::kSddf) return make_sddf_source(std::move(source), name, faults);
   return std::unique_ptr<EventSource>(std::make_unique<XmlSource>(
       std::move(source), name, faults,
       XmlSourceOptions{
