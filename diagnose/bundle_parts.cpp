@@ -17,16 +17,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kOfFile{1000};       // a file of /proc
-constexpr milliseconds kOfView{1500};       // one that does not walk the heap
-constexpr milliseconds kOfHistogram{1000};  // it ends by itself then
+constexpr milliseconds kOfFile{1000};  // a file of /proc
+constexpr milliseconds kOfView{1500};  // one that does not walk the heap
+constexpr milliseconds kOfWalk{1000};  // it ends by itself then
 constexpr milliseconds kOfCore{10'000};
 constexpr milliseconds kCoreStop{1000};  // as `jtrace core`
 constexpr std::size_t kMostOfFile = 16u << 20;
 
-// In the order of their value. No view here shows values of the heap, and all of them mask secrets.
-constexpr const char* kViews[] = {"threads", "locks",    "mutexes",    "safepoint", "memory",    "info",   "flags",
-                                  "args",    "counters", "properties", "heap",      "codecache", "loaders"};
 // Not the environment and not the command line: secrets in them cannot be recognised. `args` has the latter, masked.
 constexpr const char* kFiles[] = {"status",    "stat",      "limits",        "cgroup",       "io",  "schedstat",
                                   "mountinfo", "oom_score", "oom_score_adj", "smaps_rollup", "maps"};
@@ -70,7 +67,7 @@ class ViewCollector {
   Result<Publish> look(const std::string& name, milliseconds budget) {
     const coreinspect::View& view = *coreinspect::find_view(name);
     coreinspect::ViewOptions options;
-    options.all = name == "flags";
+    options.all = view.is(coreinspect::fact::kKeptWithAll);
     options.max_stop = options_.max_stop;
     options.heap.no_stop = true;
     const auto end = std::chrono::steady_clock::now() + budget * 9 / 10;
@@ -101,17 +98,29 @@ Step step_of_view(const std::shared_ptr<ViewCollector>& views, const std::string
   return {"view " + name, budget, [views, name, budget] { return views->look(name, budget); }};
 }
 
+// The views of a bundle that do or do not walk the heap. None of them shows values of the heap, and all of them mask
+// secrets.
+std::vector<std::string> views_in_bundle(bool walking) {
+  std::vector<std::string> names;
+  for (const bool is_first : {true, false})
+    for (const coreinspect::View& view : coreinspect::views())
+      if (view.is(coreinspect::fact::kInBundle) && view.is(coreinspect::fact::kWalksHeap) == walking &&
+          view.is(coreinspect::fact::kFirstInBundle) == is_first)
+        names.emplace_back(view.name);
+  return names;
+}
+
 Lane lane_of_views(const PartOptions& options) {
   const auto views = std::make_shared<ViewCollector>(options);
   Lane lane{{"opening the JVM for views", kOfView, [views] { return views->open(); }, milliseconds(0), true}};
-  for (const char* name : kViews) lane.push_back(step_of_view(views, name, kOfView));
+  for (const std::string& name : views_in_bundle(false)) lane.push_back(step_of_view(views, name, kOfView));
   return lane;
 }
 
-Lane lane_of_histogram(const PartOptions& options) {
+Lane lane_of_walk(const PartOptions& options, const std::string& name) {
   const auto views = std::make_shared<ViewCollector>(options);
-  return {{"opening the JVM for the histogram", kOfView, [views] { return views->open(); }, milliseconds(0), true},
-          step_of_view(views, "histogram", kOfHistogram)};
+  return {{"opening the JVM for the " + name, kOfView, [views] { return views->open(); }, milliseconds(0), true},
+          step_of_view(views, name, kOfWalk)};
 }
 
 Step step_of_file(pid_t pid, const std::string& name) {
@@ -153,7 +162,8 @@ Result<Publish> take_core(pid_t pid) {
 }  // namespace
 
 void collect_parts(pid_t pid, const PartOptions& options, Collected& collected) {
-  std::vector<Lane> lanes{lane_of_views(options), lane_of_histogram(options)};
+  std::vector<Lane> lanes{lane_of_views(options)};
+  for (const std::string& name : views_in_bundle(true)) lanes.push_back(lane_of_walk(options, name));
   // A lane for each: some of these files wait for a lock of the target, others never do.
   for (const char* name : kFiles) lanes.push_back({step_of_file(pid, name)});
   lanes.push_back({{"control group", kOfFile, [pid] { return read_group(pid); }}});

@@ -97,7 +97,7 @@ std::vector<std::string> run_views(Inspection& inspection, const std::vector<std
     else missing.insert(missing.end(), result->missing.begin(), result->missing.end());
   };
   for (const std::string& name : names)
-    if (const View* view = find_view(name)) run(*view, name == "flags");
+    if (const View* view = find_view(name)) run(*view, view->is(fact::kKeptWithAll));
   run(stack_view(), false);
   return missing;
 }

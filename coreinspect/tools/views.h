@@ -86,6 +86,10 @@ inline constexpr unsigned kInSmallCore = 1u << 7;     // core --small keeps what
 inline constexpr unsigned kInRedactedCore = 1u << 8;  // core --redact runs it, and keeps what it reads
 // A redacted core answers it from what the walk and the dump of the heap read, which run too, or from the mappings.
 inline constexpr unsigned kInRedactedHeap = 1u << 9;
+// A bundle of diagnose has it, text and JSON, with kFirstInBundle before those without: the budget may end.
+inline constexpr unsigned kInBundle = 1u << 10;
+inline constexpr unsigned kFirstInBundle = 1u << 11;
+inline constexpr unsigned kKeptWithAll = 1u << 12;  // with --all (ViewOptions::all) in a core; in a bundle as JSON
 }  // namespace fact
 
 class ObjectGraph;
