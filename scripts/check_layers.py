@@ -12,61 +12,65 @@ import sys
 
 import planted
 
-# Folder -> folders it may include besides itself. The longest matching folder counts, on both sides: what is listed here with
-# a slash is a layer of its own. "trace" means the model alone.
+# Folder -> folders it includes besides itself, of the rows above its own (but for PEERS). The longest matching folder counts,
+# on both sides: what is listed here with a slash is a layer of its own. "trace" means the model alone. docs/architecture.md has
+# the same table, and a folder that a row names in vain is a fault.
 LAYERS = {
     "base": [],
     "trace": ["base"],
     "trace/record": ["trace", "base"],
-    "trace/io": ["trace", "trace/record", "base"],
+    "trace/io": ["trace/record", "trace", "base"],
     "target": ["base"],
     "perfdata": ["target", "trace", "base"],
-    "attach": ["target", "perfdata", "base"],
+    "attach": ["target", "base"],
     "coreinspect/types": ["target", "base"],
     "coreinspect/vm": ["coreinspect/types", "target", "base"],
-    "coreinspect/oops": ["coreinspect/vm", "coreinspect/types", "target", "base"],
-    "coreinspect/code": ["coreinspect/vm", "coreinspect/types", "target", "base"],
-    "coreinspect/runtime": ["coreinspect/vm", "coreinspect/types", "target", "base"],
-    "coreinspect/model": ["coreinspect/oops", "coreinspect/code", "coreinspect/runtime", "coreinspect/vm", "coreinspect/types",
-                          "target", "base"],
-    "coreinspect/gc": ["coreinspect/model", "coreinspect/oops", "coreinspect/code", "coreinspect/runtime", "coreinspect/vm",
-                       "coreinspect/types", "target", "base"],
-    "coreinspect/unwind": ["coreinspect/*", "target", "base"],
-    "coreinspect/hprof": ["coreinspect/*", "target", "trace", "base"],
-    "coreinspect/graph": ["coreinspect/*", "base"],
-    "coreinspect/tools": ["coreinspect/*", "perfdata", "target", "trace", "trace/io", "base"],
-    "agent/classfile": ["base"],
-    "agent": ["agent/classfile", "trace", "trace/record", "base"],
-    "agent/methods": ["agent", "agent/classfile", "trace", "trace/record", "base"],
-    "agent/waits": ["agent", "agent/classfile", "trace", "trace/record", "base"],
-    "agent/entry": ["agent", "agent/methods", "agent/waits", "agent/classfile", "trace", "trace/record", "base"],
-    "agent/jvmpi": ["agent", "agent/methods", "agent/waits", "agent/classfile", "trace", "trace/record", "base"],
-    "dtrace": ["coreinspect/*", "target", "trace", "trace/record", "base"],
-    "sampling": ["coreinspect/*", "target", "trace", "trace/io", "base"],
-    "session/options": ["trace", "trace/record", "base"],
-    "session/document": ["session/options", "target", "trace", "trace/record", "trace/io", "base"],
-    "session/spill": ["session/document", "session/options", "target", "trace", "trace/record", "trace/io", "base"],
-    "session": ["session/options", "session/document", "session/spill", "attach", "perfdata", "coreinspect/gc",
-                "coreinspect/vm", "target", "trace", "trace/record", "trace/io", "base"],
-    "dtrace/trace": ["dtrace", "session/options", "session/document", "coreinspect/*", "target", "trace", "base"],
-    "doctor": ["dtrace", "session", "session/options", "attach", "perfdata", "target", "base"],
-    "debug": ["coreinspect/*", "target", "base"],
-    "diagnose": ["coreinspect/*", "perfdata", "target", "trace", "base"],
-    "fleet": ["trace", "trace/io", "base"],
-    "fleet/nats": ["fleet", "trace", "trace/io", "base"],
-    "cli": ["fleet", "fleet/nats", "doctor", "diagnose", "debug", "dtrace/trace", "sampling", "session", "session/options", "session/document", "session/spill", "dtrace",
-            "coreinspect/*", "perfdata", "attach", "target", "trace", "trace/record", "trace/io", "base"],
+    "coreinspect/oops": ["coreinspect/runtime", "coreinspect/vm", "target", "base"],
+    "coreinspect/code": ["coreinspect/vm", "coreinspect/types", "base"],
+    "coreinspect/runtime": ["coreinspect/oops", "coreinspect/vm", "target", "base"],
+    "coreinspect/model": ["coreinspect/runtime", "coreinspect/code", "coreinspect/oops", "target", "base"],
+    "coreinspect/gc": ["coreinspect/model", "coreinspect/runtime", "coreinspect/oops", "coreinspect/vm", "target", "base"],
+    "coreinspect/unwind": ["coreinspect/runtime", "coreinspect/code", "coreinspect/oops", "target", "base"],
+    "coreinspect/hprof": ["coreinspect/unwind", "coreinspect/gc", "coreinspect/model", "coreinspect/runtime",
+                          "coreinspect/oops", "trace", "base"],
+    "coreinspect/graph": ["coreinspect/hprof", "coreinspect/oops", "base"],
+    "coreinspect/tools": ["coreinspect/graph", "coreinspect/hprof", "coreinspect/unwind", "coreinspect/gc",
+                          "coreinspect/model", "coreinspect/runtime", "coreinspect/code", "coreinspect/oops",
+                          "coreinspect/vm", "perfdata", "target", "trace/io", "trace", "base"],
+    "agent/classfile": [],
+    "agent": ["agent/classfile", "trace/record", "trace", "base"],
+    "agent/methods": ["agent", "agent/classfile", "trace/record", "trace", "base"],
+    "agent/waits": ["agent", "agent/classfile", "trace/record"],
+    "agent:session": ["agent/waits", "agent/methods", "agent", "trace/record", "trace", "base"],
+    "agent/jvmpi": ["agent/waits", "agent/methods", "agent", "agent/classfile", "base"],
+    "dtrace": ["coreinspect/tools", "coreinspect/model", "coreinspect/runtime", "coreinspect/vm", "target", "trace", "base"],
+    "sampling": ["coreinspect/tools", "coreinspect/unwind", "coreinspect/model", "coreinspect/oops", "target", "trace/io",
+                 "trace", "base"],
+    "session/options": ["trace/record", "trace", "base"],
+    "session/document": ["session/options", "target", "trace/io", "trace/record", "trace", "base"],
+    "session/spill": ["session/document", "trace/io", "trace/record", "trace", "base"],
+    "session": ["session/spill", "session/document", "session/options", "coreinspect/gc", "attach", "perfdata", "target",
+                "trace/io", "trace/record", "trace", "base"],
+    "dtrace/trace": ["session/document", "session/options", "dtrace", "target", "trace", "base"],
+    "doctor": ["session", "session/options", "dtrace", "attach", "perfdata", "target", "base"],
+    "debug": ["coreinspect/tools", "coreinspect/unwind", "coreinspect/gc", "coreinspect/model", "coreinspect/runtime",
+              "coreinspect/oops", "target", "base"],
+    "diagnose": ["coreinspect/tools", "coreinspect/model", "coreinspect/runtime", "perfdata", "target", "base"],
+    "fleet": ["trace/io", "trace", "base"],
+    "fleet/nats": ["fleet", "trace/io", "base"],
+    "cli": ["fleet/nats", "fleet", "diagnose", "debug", "doctor", "dtrace/trace", "session", "session/document",
+            "session/options", "sampling", "dtrace", "coreinspect/tools", "coreinspect/graph", "coreinspect/hprof", "attach",
+            "perfdata", "target", "trace/io", "trace/record", "trace", "base"],
 }
 # Files of a layer of their own in the folder of another: what puts a session together, and leads the JVM's callbacks to it.
 # The rest of agent/ and its folders know the Recorder, not the session.
-FILES = {f"agent/{name}": "agent/entry" for name in (
+FILES = {f"agent/{name}": "agent:session" for name in (
     "agent_entry.cpp", "agent_session.cpp", "agent_session.h", "callbacks_gc.cpp", "callbacks_object.cpp",
     "callbacks_runtime.cpp", "control_thread.cpp", "control_thread.h", "handshake.cpp", "handshake.h", "startup.cpp",
     "startup.h")}
 FOLDERS = sorted(set(LAYERS) - set(FILES.values()))
-# Layers of coreinspect at one level that may include one another, and those that may not be reached from below.
-PEERS = {"coreinspect/oops", "coreinspect/code", "coreinspect/runtime"}
-TOP_OF_COREINSPECT = ["coreinspect/tools", "coreinspect/graph", "coreinspect/hprof", "coreinspect/unwind"]
+# Layers at one level, which may include one another.
+PEERS = {"coreinspect/oops", "coreinspect/runtime"}
 # Other people's headers -> where they may be included.
 THIRD_PARTIES = {
     r"CLI/": ["cli"],
@@ -109,13 +113,27 @@ def layer_of(path):
 
 
 def allowed(source, target):
-    if source == target or target in LAYERS[source] or {source, target} <= PEERS:
-        return True
-    if "coreinspect/*" in LAYERS[source] and target.startswith("coreinspect/"):
-        if source in TOP_OF_COREINSPECT and target in TOP_OF_COREINSPECT:
-            return TOP_OF_COREINSPECT.index(target) > TOP_OF_COREINSPECT.index(source)
-        return True
-    return False
+    return source == target or target in LAYERS[source]
+
+
+def faults_of_rows(used):
+    """Rows that name a row below their own, and folders that no include reaches; `used`: pairs of layers."""
+    order = list(LAYERS)
+    for layer, targets in LAYERS.items():
+        for target in targets:
+            if order.index(target) > order.index(layer) and not {layer, target} <= PEERS:
+                yield f"LAYERS: {layer} may not include {target}, whose row is below its own"
+            if (layer, target) not in used:
+                yield f"LAYERS: {layer} includes nothing of {target}"
+
+
+def faults_of_document(text):
+    """Where the table "Layers" of docs/architecture.md is not LAYERS."""
+    part = text.partition("### Layers")[2].partition("\n## ")[0]
+    rows = {match[1]: re.findall(r"`([^`]+)`", match[2]) for match in re.finditer(r"^\| `([^`]+)` \|(.*)\|$", part, re.M)}
+    for layer in sorted(set(rows) | set(LAYERS)):
+        if rows.get(layer) != LAYERS.get(layer):
+            yield f"docs/architecture.md: layers of {layer} are {rows.get(layer)}, in LAYERS {LAYERS.get(layer)}"
 
 
 def third_party_fault(path, header):
@@ -155,6 +173,7 @@ def check(tree):
     """One line per fault."""
     faults = [f"{layer}: LAYERS names it, and there is no such folder" for layer in FOLDERS if not (tree / layer).is_dir()]
     folders = sorted({layer.split("/")[0] for layer in LAYERS} | {"tests"})
+    used = set()
     for file in (f for folder in folders for f in sorted((tree / folder).rglob("*"))):
         if file.suffix not in SOURCES:
             continue
@@ -164,7 +183,10 @@ def check(tree):
             fault = fault_of(path, match[1], match[2]) if match else machine_fault(path, line)
             if fault:
                 faults.append(f"{path}:{number}: {fault}")
-    return faults
+            elif match and match[1] == '"':
+                used.add((layer_of(path), layer_of(match[2])))
+    document = tree / "docs/architecture.md"
+    return faults + list(faults_of_rows(used)) + list(faults_of_document(document.read_text() if document.exists() else ""))
 
 
 PLANTED = {
@@ -197,7 +219,7 @@ PLANTED = {
     "cli/agent.cpp": ('#include "agent/options.h"', False),
     "coreinspect/unknown/any.cpp": ('#include "base/result.h"', False),
     "coreinspect/types/up.cpp": ('#include "coreinspect/vm/vm.h"', False),
-    "coreinspect/oops/peer.cpp": ('#include "coreinspect/code/cache.h"', True),
+    "coreinspect/oops/peer.cpp": ('#include "coreinspect/runtime/symbols.h"', True),
     "coreinspect/oops/print.cpp": ('#include "trace/event.h"', False),
     "coreinspect/unwind/up.cpp": ('#include "coreinspect/tools/dump.h"', False),
     "coreinspect/tools/down.cpp": ('#include "coreinspect/unwind/stack.h"', True),
@@ -208,8 +230,18 @@ PLANTED = {
     "coreinspect/gc/machine_aarch64.cpp": ("if (isa == Isa::kAarch64) return 16;", True),
     "coreinspect/gc/told.cpp": ('say("x86_64");  // aarch64', True),
     "tests/unit/any.cpp": ('#include "cli/command.h"', True),
+    # The table of the document, with a layer that LAYERS does not have.
+    "docs/architecture.md": ("### Layers\n\n| `base` | |\n| `cellar` | `base` |\n", False),
 }
 
 
+def rows_are_judged():
+    """faults_of_rows() finds an allowance that no include uses, and no other."""
+    every = {(layer, target) for layer, targets in LAYERS.items() for target in targets}
+    return not list(faults_of_rows(every)) and len(list(faults_of_rows(every - {("target", "base")}))) == 1
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--self-test"] and not rows_are_judged():
+        sys.exit("self-test: an unused allowance is not found")
     sys.exit(planted.main(check, PLANTED, "layers: all includes go down", FOLDERS))
