@@ -1,0 +1,112 @@
+// Which slow calls only waited for work.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/trace/io/slow_trace.h"
+#include "trace/io/slow_calls.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+// A scheduler naps for longer than the one call that matters.
+TEST_F(SlowTrace, IdleCallsStandByMethodAfterTheOthers) {
+  define(1, "nap");
+  define(2, "work");
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    enter(1, 1000 * i);
+    sleep(1000 * i + 1, 1000 * i + 900 + i);
+    leave(1000 * i + 901 + i);
+  }
+  enter(2, 40'000);
+  sleep(40'010, 40'200);
+  leave(40'250);
+  const json slow = calls(200, 5);
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_EQ(slow[0]["method"], "work");
+  EXPECT_EQ(all_["slowCallsAll"], 1);
+  EXPECT_EQ(all_["idleCallsAll"], 30);
+  ASSERT_EQ(all_["idleCalls"].size(), 1u);
+  EXPECT_EQ(all_["idleCalls"][0]["method"], "nap");
+  EXPECT_EQ(all_["idleCalls"][0]["calls"], 30);
+  EXPECT_EQ(all_["idleCalls"][0]["threads"], 1);
+  EXPECT_DOUBLE_EQ(all_["idleCalls"][0]["longest"]["seconds"], 0.93);
+  EXPECT_EQ(all_["slowMethods"][0]["method"], "work");
+  EXPECT_THAT(text_, HasSubstr("  1 call of 200 ms and more\n"));
+  EXPECT_THAT(text_, HasSubstr("  idle: 30 calls that slept or waited for work all the time (95 % and more of it), by "
+                               "method; jtrace slow --idle lists each\n"));
+  EXPECT_THAT(text_, HasSubstr("          30          1    930.000  nap  in \"thread#1\"\n"));
+  EXPECT_EQ(calls(200, 100, true).size(), 31u);
+  EXPECT_TRUE(all_["idleCalls"].empty());
+  EXPECT_THAT(text_, Not(HasSubstr("idle:")));
+}
+
+TEST_F(SlowTrace, IdleCallsDoNotTakeThePlaceOfOthers) {
+  define(1, "nap");
+  define(2, "work");
+  enter(2, 0);
+  leave(50);
+  for (std::uint64_t i = 1; i <= SlowCalls::kMaxKept + 3; ++i) {
+    enter(1, 1000 * i);
+    sleep(1000 * i, 1000 * i + 100);
+    leave(1000 * i + 100);
+  }
+  const json slow = calls(50);
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_EQ(slow[0]["method"], "work");
+  EXPECT_EQ(all_["slowCallsMore"], false);
+  EXPECT_EQ(all_["idleCallsMore"], true);
+  EXPECT_THAT(text_, HasSubstr("  idle: more than 1000 calls"));
+}
+
+TEST_F(SlowTrace, WaitsForWorkAreIdleThoseForLocksAndResultsAreNot) {
+  const std::pair<const char*, const char*> kWaits[] = {
+      {"poll", "java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject"},
+      {"take", "java/util/concurrent/SynchronousQueue$TransferStack"},
+      {"get", "java/util/concurrent/FutureTask"},
+      {"join", "java/util/concurrent/CompletableFuture$Signaller"},
+      {"lock", "java/util/concurrent/locks/ReentrantLock$NonfairSync"},
+      {"await", "java/util/concurrent/CountDownLatch$Sync"}};
+  std::uint64_t id = 0;
+  for (const auto& [method, type] : kWaits) {
+    define(++id, method);
+    enter(id, 1000 * id);
+    park(type, 1000 * id, 1000 * id + 300 - id);
+    leave(1000 * id + 300 - id);
+  }
+  std::vector<std::string> busy, idle;
+  for (const json& each : calls(200)) busy.push_back(each["method"]);
+  for (const json& each : all_["idleCalls"]) idle.push_back(each["method"]);
+  EXPECT_THAT(busy, ::testing::ElementsAre("get", "join", "lock", "await"));
+  EXPECT_THAT(idle, ::testing::ElementsAre("poll", "take"));
+}
+
+// It holds a monitor while it sleeps.
+TEST_F(SlowTrace, CallThatOthersWaitForIsNotIdle) {
+  define(1, "audit");
+  enter(1, 0);
+  sleep(0, 300);
+  write(MonContendedEnter{
+      .threadIdRef = ThreadId(2), .time = at(100), .objIdRef = ObjectId(7), .threadOwner = ThreadId(1)});
+  leave(300);
+  write(MonContendedEntered{.threadIdRef = ThreadId(2), .time = at(301), .objIdRef = ObjectId(7)});
+  const json slow = calls(200);
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_DOUBLE_EQ(slow[0]["heldUpOthers"], 0.2);
+  EXPECT_THAT(text_, HasSubstr("sleeping 300.000 ms; others waited 200.000 ms for its thread"));
+}
+
+// Its wait has no end in the trace either.
+TEST_F(SlowTrace, IdleCallThatHasNotEndedIsIdle) {
+  define(1, "take");
+  enter(1, 0);
+  write(MonWait{.threadIdRef = ThreadId(1), .time = at(1), .objIdRef = ObjectId(8), .timeout = 0});
+  write(TraceEnd{.traceIdRef = "t", .time = at(1000)});
+  EXPECT_TRUE(calls(200).empty());
+  ASSERT_EQ(all_["idleCalls"].size(), 1u);
+  EXPECT_EQ(all_["idleCalls"][0]["longest"]["ended"], false);
+  EXPECT_THAT(text_, HasSubstr("no call took 200 ms but idle ones; the slowest seen\n  idle: 1 call"));
+  EXPECT_THAT(text_, HasSubstr(">1000.000  take"));
+}
+
+}  // namespace
+}  // namespace jtrace::trace::io
