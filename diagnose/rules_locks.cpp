@@ -1,5 +1,6 @@
 // Rules about threads that wait for each other.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -101,6 +102,21 @@ bool have_hardly_run(const Facts& facts, const std::vector<const Crowd*>& crowds
   return static_cast<std::size_t>(std::count_if(waiters.begin(), waiters.end(), is_still)) >= kStillWaiters;
 }
 
+// Several threads may accept the connections of one socket, or take turns at one selector: the lock that they share is
+// given back when something comes.
+bool waits_for_connections(const ThreadFact& thread) {
+  // ServerSocket of 8 and 11, and of 13 and later; channels; selectors of Linux.
+  constexpr std::array<std::string_view, 6> kCalls = {"java.net.PlainSocketImpl.socketAccept",
+                                                      "sun.nio.ch.NioSocketImpl.accept",
+                                                      "sun.nio.ch.Net.accept",
+                                                      "sun.nio.ch.ServerSocketChannelImpl.accept",
+                                                      "sun.nio.ch.EPoll.wait",
+                                                      "sun.nio.ch.EPollArrayWrapper.epollWait"};
+  return std::any_of(thread.frames.begin(), thread.frames.end(), [&](const FrameFact& frame) {
+    return std::find(kCalls.begin(), kCalls.end(), frame.method) != kCalls.end();
+  });
+}
+
 // A lock that one thread has in every sample.
 void judge_crowd(const Facts& facts, const std::vector<const Crowd*>& crowds, std::vector<Finding>& found) {
   const Crowd& now = *crowds.back();
@@ -108,6 +124,7 @@ void judge_crowd(const Facts& facts, const std::vector<const Crowd*>& crowds, st
   const bool are_still = common >= kStillWaiters && have_hardly_run(facts, crowds);
   if (now.owner == 0 || (common < kSameWaiters && !are_still) || in_deadlock(facts, now.owner)) return;
   const ThreadFact* owner = facts.looks.back().find(now.owner);
+  if (owner != nullptr && waits_for_connections(*owner)) return;
   std::string address;
   append_hex(address, now.object);
   found.push_back(

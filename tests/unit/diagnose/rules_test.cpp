@@ -71,6 +71,18 @@ TEST(ContentionRule, NeedsFiveOfTheSameWaitersAndOneOwner) {
   EXPECT_THAT(found[0].sentence, HasSubstr("5 threads wait for a lock that \"t99\""));
 }
 
+TEST(ContentionRule, SharingOneServerSocketIsNone) {
+  const auto facts = [](const char* method) {
+    Facts made = facts_of({crowd(9, 99), crowd(9, 99), crowd(9, 99)});
+    for (ThreadsLook& look : made.looks)
+      look.threads.front().frames = {{"sun.nio.ch.Net.poll", "", 1}, {method, "", 2}};
+    return found_by(find_contention, made);
+  };
+  EXPECT_THAT(facts("sun.nio.ch.NioSocketImpl.accept"), IsEmpty());
+  EXPECT_THAT(facts("sun.nio.ch.ServerSocketChannelImpl.accept"), IsEmpty());
+  EXPECT_THAT(facts("sun.nio.ch.NioSocketImpl.implRead"), SizeIs(1));
+}
+
 // Fewer waiters do, if they have not run between the looks.
 TEST(ContentionRule, NeedsThreeIfTheyWaitedAllTheTime) {
   const auto facts = [](int waiters, const char* kind, std::uint64_t ran) {
