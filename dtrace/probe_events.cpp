@@ -293,6 +293,8 @@ Result<> ProbeEvents::gc(const ProbeRecord& record, Kind kind, bool chosen) {
     return {};
   }
   if (kind == Kind::kGcBegin) {
+    // Not all sites had their probes yet: its end may have passed unseen.
+    if (record.time < anchor_.monotonic) return {};
     if (std::exchange(gc_depth_unknown_, false)) return {};
     if (++gc_depth_ > 1) return {};  // inside a collection that is running
     JTRACE_ASSIGN_OR_RETURN(const ThreadId thread, need_thread(record));

@@ -123,6 +123,18 @@ TEST_F(ProbeEventsTest, APauseEndsWithItsOutermostPair) {
   EXPECT_EQ(pauses(sink_), "10 70 to 60 80");
 }
 
+// The probes come one after the other: the end of the first one passed before its own was there.
+TEST_F(ProbeEventsTest, ABeginBeforeTheTraceDoesNotHideThePausesOfIt) {
+  events_.emplace(sink_, *process_, sites_, ClockAnchor{.monotonic = 15, .realtime = 15});
+  add("gc__begin", 10, {1});
+  add("gc__begin", 20, {0});
+  add("gc__end", 30, {});
+  add("gc__begin", 40, {1});
+  add("gc__end", 50, {});
+  release();
+  EXPECT_EQ(pauses(sink_), "20 40 to 30 50");
+}
+
 TEST_F(ProbeEventsTest, ALostEndOfAPauseDoesNotHideTheLaterOnes) {
   add("gc__begin", 10, {1});
   add("gc__begin", 20, {0});
