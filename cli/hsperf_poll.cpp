@@ -6,6 +6,7 @@
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
 #include "cli/overwriting.h"
+#include "perfdata/gc_causes.h"
 #include "perfdata/poller.h"
 #include "session/counter_head.h"
 #include "trace/option_keys.h"
@@ -83,7 +84,11 @@ ExitStatus run_poll(const PollArguments& arguments) {
   ExitStatus status = ExitStatus::kOk;
   auto sources = open_all(arguments.sources, status);
   if (sources.empty()) return status;
-  for (const perfdata::CounterSource& source : sources) print_warnings(source);
+  for (const perfdata::CounterSource& source : sources) {
+    print_warnings(source);
+    if (arguments.format == "xml" && perfdata::counts_phases(source.first()))
+      log_warning(source.name() + ": no pauses are written: " + std::string(perfdata::kCountsPhases));
+  }
   auto summary = poll(arguments, std::move(sources));
   if (!summary) return report(summary.error());
   log_info(summary_line(*summary));

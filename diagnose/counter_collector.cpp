@@ -2,8 +2,20 @@
 
 #include "diagnose/collectors.h"
 #include "perfdata/derived.h"
+#include "perfdata/gc_causes.h"
 
 namespace jtrace::diagnose {
+namespace {
+
+// Its pauses are within the safepoints; of its collections, degenerated and full ones among them, only the sum is
+// known.
+void add_shenandoah(const perfdata::Snapshot& snapshot, CounterFact& fact) {
+  fact.gc_seconds = perfdata::derived_value("safepoint.time", snapshot, nullptr);
+  if (const auto count = snapshot.long_value("sun.gc.collector.1.invocations"))
+    fact.full_collections = fact.collections = static_cast<double>(*count);
+}
+
+}  // namespace
 
 Result<CounterFact> CounterCollector::read() {
   if (!source_) {
@@ -21,6 +33,7 @@ Result<CounterFact> CounterCollector::read() {
   fact.metaspace_committed = value("metaspace.capacity");
   fact.class_space_used = value("classspace.used");
   fact.collections = value("gc.count");
+  if (perfdata::counts_phases(snapshot)) add_shenandoah(snapshot, fact);
   fact.uptime = value("uptime");
   fact.threads_live = value("threads.live");
   if (const auto count = snapshot.long_value("java.threads.started"))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "perfdata/gc_causes.h"
 #include "perfdata/heap_size.h"
 #include "perfdata/metadata.h"
 
@@ -50,8 +51,14 @@ Value survivors_capacity(const Snapshot& s) {
 
 Value heap_used(const Snapshot& s) { return sum_of(s, "sun.gc.generation.", ".used"); }
 
-Value gc_time(const Snapshot& s) { return seconds(s, sum_of(s, "sun.gc.collector.", ".time")); }
-Value gc_count(const Snapshot& s) { return sum_of(s, "sun.gc.collector.", ".invocations"); }
+Value of_collectors(const Snapshot& s, std::string_view suffix) {
+  return counts_phases(s) ? std::nullopt : sum_of(s, "sun.gc.collector.", suffix);
+}
+Value gc_time(const Snapshot& s) { return seconds(s, of_collectors(s, ".time")); }
+Value gc_count(const Snapshot& s) { return of_collectors(s, ".invocations"); }
+Value full_count(const Snapshot& s) {
+  return counts_phases(s) ? std::nullopt : raw(s, "sun.gc.collector.1.invocations");
+}
 Value safepoint_time(const Snapshot& s) { return seconds(s, raw(s, "sun.rt.safepointTime")); }
 Value uptime(const Snapshot& s) {
   const Value begin = raw(s, "sun.rt.createVmBeginTime");
@@ -100,7 +107,7 @@ const std::vector<Definition>& definitions() {
       {{"gc.time", "seconds", false, false, "in pauses of all collectors"}, gc_time},
       {{"gc.rate", "per second", true, false, "pauses a second"}, gc_count},
       {{"gc.pause_share", "share", true, false, "of the time, in pauses"}, gc_time},
-      {{"full.count", "", false, false, "pauses of the full collector"}, COUNTER("sun.gc.collector.1.invocations")},
+      {{"full.count", "", false, false, "pauses of the full collector"}, full_count},
       {{"safepoint.time", "seconds", false, false, "at safepoints"}, safepoint_time},
       {{"safepoint.share", "share", true, false, "of the time, at safepoints"}, safepoint_time},
       {{"threads.live", "", false, false, "Java threads"}, COUNTER("java.threads.live")},

@@ -7,12 +7,15 @@ bool is_g1(const Snapshot& snapshot) { return snapshot.text_value("sun.gc.policy
 
 }  // namespace
 
+bool counts_phases(const Snapshot& snapshot) {
+  return snapshot.text_value("sun.gc.collector.1.name").value_or("").find("Shenandoah") != std::string_view::npos;
+}
+
 std::string_view collection_kind(const Snapshot& snapshot, int index) {
   const std::string stem = "sun.gc.collector." + std::to_string(index) + ".name";
   const std::string_view name = snapshot.text_value(stem).value_or("");
   const auto has = [&](std::string_view word) { return name.find(word) != name.npos; };
-  // Shenandoah counts its full collections and the phases of its concurrent cycles as one.
-  if (name.empty() || has("Shenandoah")) return {};
+  if (name.empty()) return {};
   if (has("concurrent cycle pauses") || has("stop-the-world phases")) return "concurrent";
   if (has("minor collection")) return "minor";
   if (has("major collection")) return "major";

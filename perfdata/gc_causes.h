@@ -10,6 +10,13 @@ namespace jtrace::perfdata {
 
 inline constexpr std::string_view kNoCause = "No GC";  // of sun.gc.cause between collections (gc/shared/gcCause.cpp)
 
+// Whether the collectors' numbers and times are not those of pauses: Shenandoah counts its concurrent phases, its
+// pauses and its full collections as one (shenandoahMonitoringSupport.cpp, JDK 11 to 27).
+bool counts_phases(const Snapshot& snapshot);
+inline constexpr std::string_view kCountsPhases =
+    "the counters of Shenandoah mix its pauses with its concurrent phases: safepoint.time and safepoint.share have the "
+    "pauses, with all other safepoints";
+
 // What collector `index` (N of sun.gc.collector.N) counts: "young", "full", "concurrent" (phases of concurrent cycles),
 // "minor", "major"; "" if that is not known. By its name, as the collectors' monitoring support gives it.
 std::string_view collection_kind(const Snapshot& snapshot, int index);

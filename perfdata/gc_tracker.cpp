@@ -14,6 +14,7 @@ void GcTracker::resolve(const Snapshot& snapshot) {
   layout_ = snapshot.shared_layout();
   std::vector<Collector> before = std::move(collectors_);
   collectors_.clear();
+  if (counts_phases(snapshot)) return;
   constexpr std::string_view kPrefix = "sun.gc.collector.", kSuffix = ".invocations";
   for (const Counter& counter : layout_->counters()) {
     if (!counter.name.starts_with(kPrefix) || !counter.name.ends_with(kSuffix)) continue;

@@ -4,10 +4,9 @@
 // HotSpot's TraceCollectorStats (gc/shared/collectorCounters.cpp) increments invocations and sets lastEntryTime at the
 // start of a pause, lastExitTime at its end; a snapshot shows only the last pause of each collector.
 //
-// Shenandoah of JDK 11 to 17 counts its concurrent cycles and the pauses within them as one collector
-// (shenandoahMonitoringSupport.cpp): a pause begins before the exit time of the cycle is set. The cycle then counts as
-// missed, its pauses do not. A sample may also be inconsistent: an entry time with an older number. Threads: one at a
-// time.
+// Of Shenandoah it finds nothing (counts_phases() of gc_causes.h). If a pause begins before the exit time of another
+// one of its collector is set, the other counts as missed. A sample may also be inconsistent: an entry time with an
+// older number. Threads: one at a time.
 #pragma once
 
 #include <cstdint>

@@ -103,7 +103,9 @@ void TopView::update(const JvmSet& jvms) {
 }
 
 void TopView::note_pauses(Line& line, const Snapshot& now) {
-  line.pauses = derived_value("gc.count", now, nullptr).value_or(0);
+  const auto count = derived_value("gc.count", now, nullptr);
+  line.has_pauses = count.has_value();
+  line.pauses = count.value_or(0);
   const double ticks = static_cast<double>(now.long_value("sun.os.hrt.frequency").value_or(1'000'000'000));
   const bool is_first = line.tracker.seen() == 0;
   for (const GcPause& pause : line.tracker.observe(now)) {
@@ -120,10 +122,12 @@ void TopView::note_pauses(Line& line, const Snapshot& now) {
 std::string TopView::pauses_of(const Line& line) const {
   char numbers[200];
   const auto missed = static_cast<long long>(line.tracker.missed());
-  std::snprintf(numbers, sizeof numbers, "%8d %5s %5s %8.0f %7s %9s %7lld ", static_cast<int>(line.pid),
+  std::snprintf(numbers, sizeof numbers, "%8d %5s %5s %8s %7s %9s %7s ", static_cast<int>(line.pid),
                 short_size(line.heap_used).c_str(), line.heap_max > 0 ? short_size(line.heap_max).c_str() : "-",
-                line.pauses, line.has_rates ? percent(line.gc_rate / 100).c_str() : "-",
-                line.tracker.seen() == 0 ? "-" : millis(line.longest).c_str(), missed);
+                line.has_pauses ? std::to_string(static_cast<long long>(line.pauses)).c_str() : "-",
+                line.has_rates ? percent(line.gc_rate / 100).c_str() : "-",
+                line.tracker.seen() == 0 ? "-" : millis(line.longest).c_str(),
+                line.has_pauses ? std::to_string(missed).c_str() : "-");
   std::string name = line.kind + (line.kind.empty() || line.cause.empty() ? "" : ", ") + line.cause;
   std::string printed;
   append_one_line(printed, name.empty() ? (line.pauses > 0 ? "?" : "-") : name);

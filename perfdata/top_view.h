@@ -42,6 +42,7 @@ class TopView {
     std::deque<double> heap_history, gc_history;  // shares, 0 to 1
     std::uint64_t seen = 0;
     GcTracker tracker;
+    bool has_pauses = false;
     double pauses = 0;        // since the JVM began
     double longest = 0;       // s, of those that were seen
     std::string cause, kind;  // of the last one; "": not known

@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "perfdata/derived.h"
+#include "perfdata/gc_causes.h"
 #include "perfdata/metadata.h"
 
 namespace jtrace::perfdata {
@@ -79,6 +80,7 @@ std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
     const auto value = value_of(name, now, before);
     if (!value) {
       text += " unknown";
+      if (name.text.starts_with("gc.") && counts_phases(now)) text.append(" (").append(kCountsPhases).append(")");
       continue;
     }
     char digits[400];

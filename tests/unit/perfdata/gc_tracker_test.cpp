@@ -91,8 +91,8 @@ TEST_F(NamedPauses, OfAPhaseHaveNone) {
 
 TEST_F(NamedPauses, AreUnknownWhileTheNextOneRuns) { EXPECT_EQ(after("System.gc()", "No GC", {{0, 10}}), "young: "); }
 
-TEST_F(NamedPauses, OfShenandoahHaveNoKind) {
-  EXPECT_EQ(after("No GC", "Concurrent GC", {{1, 10}}, "", "Shenandoah full"), ":Concurrent GC ");
+TEST_F(NamedPauses, OfShenandoahAreNotToldFromItsPhases) {
+  EXPECT_EQ(after("No GC", "Concurrent GC", {{1, 10}}, "", "Shenandoah full"), "");
 }
 
 TEST_F(NamedPauses, OfCmsInJdk8AreNotFull) {
@@ -170,7 +170,6 @@ TEST(GcTracker, InvocationsComeBeforeTheTimes) {
   EXPECT_EQ(seen(tracker, jvm), "0#2:30-40 missed 0");
 }
 
-// Shenandoah of JDK 11: a cycle and the pauses within it are one collector's.
 TEST(GcTracker, APauseThatBeginsWithinAnotherDoesNotEndItBeforeItsStart) {
   FakeJvm jvm;
   GcTracker tracker;
