@@ -94,7 +94,8 @@ ExitStatus report_shipment(const std::string& input, const Result<>& shipped, co
   if (summary.elements != 0) text += ", " + plural(summary.elements, "element");
   if (summary.sent.known != 0) text += ", " + std::to_string(summary.sent.known) + " were there already";
   log_info(text + "; stream " + summary.stream);
-  const bool partial = summary.lost_batches != 0 || summary.damaged_bytes != 0 || !summary.spool.empty();
+  const bool partial =
+      summary.is_truncated || summary.lost_batches != 0 || summary.damaged_bytes != 0 || !summary.spool.empty();
   return status == ExitStatus::kOk && partial ? ExitStatus::kPartial : status;
 }
 
@@ -188,6 +189,7 @@ Result<ExitStatus> collect(const CollectArguments& arguments) {
   const fleet::CollectionTotals& totals = collection.totals();
   std::string text = plural(totals.elements, "element") + " in " + plural(totals.batches, "batch") + ", " +
                      plural(totals.finished, "trace") + " complete";
+  if (totals.cut != 0) text += ", " + std::to_string(totals.cut) + " cut off";
   if (totals.duplicates != 0) text += "; " + plural(totals.duplicates, "repeat") + " dropped";
   if (totals.gaps != 0) text += "; " + plural(totals.gaps, "gap");
   if (totals.parked != 0)
@@ -195,7 +197,7 @@ Result<ExitStatus> collect(const CollectArguments& arguments) {
   if (collection.held() != 0) text += "; " + plural(collection.held(), "batch") + " wait for others";
   log_info(text);
   if (!collected) return fail(collected.error());
-  return totals.gaps != 0 || totals.parked != 0 ? ExitStatus::kPartial : ExitStatus::kOk;
+  return totals.gaps != 0 || totals.parked != 0 || totals.cut != 0 ? ExitStatus::kPartial : ExitStatus::kOk;
 }
 
 int run(int argc, char** argv) {

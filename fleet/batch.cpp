@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kMagic = "JTB1";
 constexpr std::size_t kChecked = 16;  // magic, version, size, checksum
 constexpr int kZstdLevel = 1;         // smaller and faster than 3 on traces (trace/io/compress_sink.h)
-constexpr std::uint8_t kBeginsSegment = 1, kEndsStream = 2;
+constexpr std::uint8_t kBeginsSegment = 1, kEndsStream = 2, kIsCut = 4;
 
 struct Sizes {
   std::uint32_t restated = 0, elements = 0, packed = 0;  // bytes
@@ -83,6 +83,7 @@ Result<Decoded> decode(std::string_view bytes) {
   const auto flags = reader.read<std::uint8_t>();
   decoded.header.begins_segment = (flags & kBeginsSegment) != 0;
   decoded.header.ends_stream = (flags & kEndsStream) != 0;
+  decoded.header.is_cut = (flags & kIsCut) != 0;
   each_number(decoded.header, decoded.sizes,
               [&](auto& field) { field = reader.read<std::remove_reference_t<decltype(field)>>(); });
   each_text(decoded.header, [&](std::string& text) { text = reader.read_text(reader.read<std::uint8_t>()); });
@@ -107,8 +108,8 @@ Result<std::string> encode_batch(const Batch& batch) {
                     static_cast<std::uint32_t>(batch.elements.size()), static_cast<std::uint32_t>(size)};
   const BatchHeader& header = batch.header;
   std::string fields;
-  put(fields,
-      static_cast<std::uint8_t>((header.begins_segment ? kBeginsSegment : 0) | (header.ends_stream ? kEndsStream : 0)));
+  put(fields, static_cast<std::uint8_t>((header.begins_segment ? kBeginsSegment : 0) |
+                                        (header.ends_stream ? kEndsStream : 0) | (header.is_cut ? kIsCut : 0)));
   each_number(header, sizes, [&](auto field) { put(fields, field); });
   each_text(header, [&](const std::string& text) { put_text(fields, text); });
   std::string out(kMagic);

@@ -33,8 +33,9 @@ struct BatchHeader {
   std::uint32_t segment = 0;
   bool begins_segment = false;
   bool ends_stream = false;
-  std::uint32_t elements = 0, restated = 0;               // number of
-  std::uint64_t elements_before = 0;                      // in all batches before, the lost ones included
+  bool is_cut = false;                       // with ends_stream: the document from which the stream was made has no end
+  std::uint32_t elements = 0, restated = 0;  // number of
+  std::uint64_t elements_before = 0;         // in all batches before, the lost ones included
   std::uint64_t first_collation = 0, last_collation = 0;  // 0: no element has one
   std::uint64_t first_time = 0, last_time = 0;            // ns since the epoch; 0: no element has one
   std::uint64_t realtime = 0, monotonic = 0;              // of the sender, when the batch was closed

@@ -95,6 +95,7 @@ Batch& Batcher::complete(Batch& batch, bool ends_stream) const {
   header.segment = segment_;
   header.begins_segment = begins_segment_;
   header.ends_stream = ends_stream;
+  header.is_cut = ends_stream && is_cut_;
   header.elements_before = elements_before_;
   header.realtime = now.realtime, header.monotonic = now.monotonic;
   return batch;

@@ -30,6 +30,8 @@ class Batcher final : public trace::EventSink {
   Result<> write(const trace::Event& event) override;
   // Closes the open batch if it has elements and was begun at least `age` ns ago.
   Result<> close_if_older(std::uint64_t age);
+  // The document has no end: finish() says so.
+  void note_cut() { is_cut_ = true; }
   // Closes the last batch, which ends the stream.
   Result<> finish() override;
 
@@ -63,7 +65,7 @@ class Batcher final : public trace::EventSink {
   std::uint64_t number_ = 0, previous_ = 0, elements_before_ = 0;
   std::uint64_t lost_batches_ = 0, lost_elements_ = 0;
   std::uint32_t segment_ = 1, in_segment_ = 0;
-  bool begins_segment_ = true;
+  bool begins_segment_ = true, is_cut_ = false;
 };
 
 }  // namespace jtrace::fleet

@@ -176,8 +176,10 @@ void Collection::note_progress(StreamDocument& document) {
     notes_.push_back(state.file + ": " + gap);
   }
   if (!state.is_finished) return;
-  ++totals_.finished;
-  notes_.push_back(state.file + ": the trace is complete, " + counted(state.written, "element") +
+  ++(state.is_cut ? totals_.cut : totals_.finished);
+  notes_.push_back(state.file +
+                   (state.is_cut ? ": the trace was cut off before it was sent, " : ": the trace is complete, ") +
+                   counted(state.written, "element") +
                    (state.missing == 0 ? "" : " and " + std::to_string(state.missing) + " missing"));
 }
 

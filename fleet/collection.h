@@ -34,6 +34,7 @@ struct CollectionTotals {
   std::uint64_t batches = 0, elements = 0;  // taken since the start
   std::uint64_t duplicates = 0, parked = 0, gaps = 0, missing = 0;
   std::uint64_t finished = 0;  // streams
+  std::uint64_t cut = 0;       // streams of documents without an end
 };
 
 class Collection {

@@ -216,6 +216,7 @@ void StreamDocument::skip(const BatchHeader& header) {
   if (header.ends_stream) {
     write_gap(header.batch, std::max(header.elements_before + header.elements, state_.position), 0);
     state_.is_finished = true;
+    state_.is_cut = header.is_cut;
   }
   is_dirty_ = true;
 }
@@ -245,6 +246,7 @@ Result<> StreamDocument::append(const Batch& batch) {
   state_.next = header.batch + 1;
   if (header.last_time != 0) state_.last_time = header.last_time;
   state_.is_finished = header.ends_stream;
+  state_.is_cut = header.is_cut;
   is_dirty_ = true;
   return {};
 }

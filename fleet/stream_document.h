@@ -28,6 +28,7 @@ struct StreamState {
   std::uint64_t last_time = 0;  // of an element; ns since the epoch
   std::uint64_t gap_from = 0;   // the first batch of a gap that waits for a segment's begin; 0: none
   bool is_finished = false;
+  bool is_cut = false;  // when it is finished: the sender's document has no end
 
   // Definitions may be missing: what is restated is looked at.
   bool is_incomplete() const { return gaps != 0 || gap_from != 0; }

@@ -116,6 +116,8 @@ Result<> Producer::produce() {
     JTRACE_ASSIGN_OR_RETURN(source, io::open_event_source(options_.input, faults));
   }
   const auto read = source->read(batcher);
+  if (!read && batcher.elements() == 0) return fail(read.error());
+  if (!read || read->truncated) batcher.note_cut();
   // What was read before the fault is shipped as well.
   const Result<> finished = stopped_ ? Result<>() : batcher.finish();
   batches_ = batcher.batches();

@@ -199,6 +199,24 @@ TEST_F(CollectionTest, AGapThatTheSenderNamesDoesNotWait) {
   EXPECT_THAT(test::faults_of(document()), Each(Not(HasSubstr("undefined"))));
 }
 
+TEST_F(CollectionTest, ATraceThatWasCutOffIsNotComplete) {
+  std::vector<SampleBatch> sent;
+  Batcher batcher({.stream = "s", .producer = "test", .unpacked_size = 4096, .segment_batches = 1000},
+                  [&](const BatchHeader& header, const std::string& bytes) {
+                    sent.push_back({header, bytes});
+                    return Result<bool>(true);
+                  });
+  test::write_sample(batcher, kRounds);
+  batcher.note_cut();
+  must(batcher.finish());
+  Collection collection = open();
+  for (const SampleBatch& batch : sent) give(collection, batch);
+  must(collection.commit());
+  EXPECT_THAT(collection.take_notes(), Contains(HasSubstr("the trace was cut off before it was sent")));
+  EXPECT_EQ(collection.totals().cut, 1u);
+  EXPECT_EQ(collection.totals().finished, 0u);
+}
+
 TEST_F(CollectionTest, ALateCollectorBeginsAtASegment) {
   Collection collection = open();
   for (std::uint64_t number = 10; number <= count(); ++number) give(collection, number, kSecond);
