@@ -17,7 +17,7 @@ struct RestoreArguments {
   perfdata::RestoreOptions options;
 };
 
-Result<> restore(const RestoreArguments& arguments) {
+Result<ExitStatus> restore(const RestoreArguments& arguments) {
   JTRACE_RETURN_IF_ERROR(refuse_overwriting(arguments.output, {arguments.input}));
   trace::io::FaultLog faults;
   JTRACE_ASSIGN_OR_RETURN(const auto source, trace::io::open_event_source(arguments.input, faults));
@@ -26,9 +26,13 @@ Result<> restore(const RestoreArguments& arguments) {
   if (summary.truncated) log_warning(arguments.input + " is cut off: the counters before that are used");
   JTRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> region, restorer.region());
   if (restorer.masked() != 0) log_warning(counted(restorer.masked(), "value") + " had secrets taken out when saved");
+  if (restorer.missing() != 0)
+    log_warning(arguments.input + " ends within a sample: " + counted(restorer.missing(), "counter") +
+                (restorer.missing() == 1 ? " is" : " are") + " missing");
   JTRACE_ASSIGN_OR_RETURN(const auto file, open_output(arguments.output, 0));
   JTRACE_RETURN_IF_ERROR(file->write({reinterpret_cast<const char*>(region.data()), region.size()}));
-  return file->finish();
+  JTRACE_RETURN_IF_ERROR(file->finish());
+  return summary.truncated || restorer.missing() != 0 ? ExitStatus::kPartial : ExitStatus::kOk;
 }
 
 }  // namespace
@@ -44,7 +48,7 @@ void add_hsperf_restore(CLI::App& app, ExitStatus& status) {
       "example: hsperf restore counters.xml -o counters.hsperfdata && jstat -gcutil file://$PWD/counters.hsperfdata");
   command->callback([arguments, &status] {
     auto done = restore(*arguments);
-    status = done ? ExitStatus::kOk : report(done.error());
+    status = done ? *done : report(done.error());
   });
 }
 

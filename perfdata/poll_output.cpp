@@ -56,6 +56,7 @@ class XmlPollOutput final : public PollOutput {
     return ended.samples->end(now);
   }
 
+  void begin_closing() override { bytes_.begin_closing(); }
   Result<> flush() override { return bytes_.flush(); }
   Result<> finish() override { return writer_.finish(); }
 

@@ -30,6 +30,8 @@ class PollOutput {
   }
   // `gone`: the JVM has ended; otherwise the poll has.
   virtual Result<> ended(std::size_t /*jvm*/, bool /*gone*/) { return {}; }
+  // There is no room for more: what ended() and finish() write may use the room that is kept for it.
+  virtual void begin_closing() {}
   virtual Result<> flush() = 0;
   virtual Result<> finish() = 0;
 };

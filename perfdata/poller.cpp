@@ -13,6 +13,7 @@ Result<PollSummary> Poller::run(const PollPlan& plan, int stop_fd) {
   PollLoop pace(plan, stop_fd);
   auto done = begin();
   if (done) done = loop(pace);
+  if (!done) output_.begin_closing();
   for (std::size_t i = 0; i < jvms_.size(); ++i)
     if (auto ended = end_of(i, false); !ended && done) done = std::move(ended);
   if (auto finished = output_.finish(); !finished && done) done = std::move(finished);

@@ -37,7 +37,9 @@ Result<> Restorer::take(const trace::Option& option) {
   if (trace != traces_.end() && option.key.view() == trace::kSeriesKey && option.value.view() == trace::kPausesSeries)
     trace->second.pauses = true;
   Jvm* jvm = jvm_of(option.traceIdRef.view());
-  if (!jvm || option.key.view() != trace::kPrologueKey) return {};
+  if (!jvm) return {};
+  if (option.key.view() == trace::kCounterFilterKey) jvm->filtered = true;
+  if (option.key.view() != trace::kPrologueKey) return {};
   jvm->prologue = parse_prologue_text(option.value.view());
   if (jvm->prologue) return {};
   return fail(ErrorCategory::kMalformed, "option hsperf.prologue cannot be read: " + std::string(option.value.view()));
@@ -112,6 +114,13 @@ Result<const Restorer::Jvm*> Restorer::chosen() const {
 std::uint64_t Restorer::samples() const {
   const auto jvm = chosen();
   return jvm ? (*jvm)->samples : 0;
+}
+
+std::uint64_t Restorer::missing() const {
+  const auto jvm = chosen();
+  if (!jvm || (*jvm)->filtered || !(*jvm)->prologue) return 0;
+  const std::uint64_t there = (*jvm)->prologue->prologue.entry_count, here = (*jvm)->entries.size();
+  return there > here ? there - here : 0;
 }
 
 std::uint64_t Restorer::masked() const {

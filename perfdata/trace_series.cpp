@@ -1,6 +1,7 @@
 #include "perfdata/trace_series.h"
 
 #include <cstring>
+#include <utility>
 
 #include "base/strings.h"
 #include "perfdata/value_format.h"
@@ -18,13 +19,23 @@ Result<> SampleWriter::write(const Snapshot& snapshot) {
     for (const Row& row : table_->rows()) rows_[static_cast<std::size_t>(row.counter - counters.data())] = &row;
   }
   JTRACE_RETURN_IF_ERROR(document_.begin_trace(snapshot.realtime_ns));
+  in_sample_ = true;
   JTRACE_RETURN_IF_ERROR(write_options(snapshot));
   JTRACE_RETURN_IF_ERROR(write_values(snapshot));
   JTRACE_RETURN_IF_ERROR(document_.end_trace(snapshot.realtime_ns + snapshot.read_ns));
+  in_sample_ = false;
   previous_ = snapshot;
   known_ = snapshot.layout().counters().size();
   ++samples_;
   return {};
+}
+
+Result<> SampleWriter::end(std::uint64_t time) {
+  if (std::exchange(in_sample_, false)) {
+    JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kStableKey, "false"));
+    JTRACE_RETURN_IF_ERROR(document_.end_trace(time));
+  }
+  return document_.end(time);
 }
 
 Result<> SampleWriter::write_options(const Snapshot& snapshot) {

@@ -43,8 +43,9 @@ class SampleWriter {
 
   // One trace. Values that did not change since the last call are left out, unless options.full.
   Result<> write(const Snapshot& snapshot);
-  // agentDestroy, after the last trace. `time`: wall, ns.
-  Result<> end(std::uint64_t time) { return document_.end(time); }
+  // agentDestroy, after the last trace. `time`: wall, ns. A sample that could not be written whole is ended as one that
+  // is not stable.
+  Result<> end(std::uint64_t time);
   std::uint64_t samples() const { return samples_; }
 
  private:
@@ -60,6 +61,7 @@ class SampleWriter {
   Snapshot previous_;
   std::size_t known_ = 0;  // counters that were written before: entries are never removed, new ones come at the end
   std::uint64_t samples_ = 0;
+  bool in_sample_ = false;
   std::string prologue_;
 };
 

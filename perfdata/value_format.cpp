@@ -206,6 +206,8 @@ std::optional<SavedPrologue> parse_prologue_text(std::string_view text) {
       return std::nullopt;
     } else if (key == "accessible") {
       saved.prologue.accessible = *number != 0;
+    } else if (key == "entries") {
+      saved.prologue.entry_count = static_cast<std::uint32_t>(*number);
     } else if (key == "overflow") {
       saved.prologue.overflow = static_cast<std::uint32_t>(*number);
     } else if (key == "timestamp") {

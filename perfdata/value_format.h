@@ -47,7 +47,7 @@ std::string prologue_text(const Prologue& prologue, std::size_t capacity);
 struct SavedPrologue {
   Prologue prologue;
   std::size_t capacity = 0;
-};
+};  // prologue.entry_count: how many counters there were
 std::optional<SavedPrologue> parse_prologue_text(std::string_view text);
 
 }  // namespace jtrace::perfdata

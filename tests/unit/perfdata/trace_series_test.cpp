@@ -105,6 +105,35 @@ TEST(TraceSeries, LaterSamplesHaveOnlyWhatChanged) {
   EXPECT_EQ(sink.all<trace::TraceStart>().size(), 3u);
 }
 
+// Has room for so many values.
+class SmallSink final : public trace::EventSink {
+ public:
+  explicit SmallSink(std::size_t values) : left_(values) {}
+  Result<> write(const trace::Event& event) override {
+    if (std::holds_alternative<trace::Value>(event) && left_-- == 0) return fail(ErrorCategory::kPartial, "full");
+    return taken.write(event);
+  }
+  trace::CaptureSink taken;
+
+ private:
+  std::size_t left_;
+};
+
+TEST(TraceSeries, ASampleThatFoundNoRoomIsEndedAndNotStable) {
+  SmallSink sink(1);
+  SampleWriter writer(sink, {.agent_id = "A", .source = "test"});
+  EXPECT_FALSE(writer.write(snapshot_of(RegionWriter().add_long("a", 1).add_long("b", 2).bytes())));
+  EXPECT_TRUE(writer.end(5));
+  EXPECT_EQ(sink.taken.all<trace::TraceEnd>().size(), 1u);
+  EXPECT_EQ(sink.taken.all<trace::Option>().back().key.view(), "hsperf.stable");
+  Restorer restorer({});
+  write_head(restorer);
+  for (const auto& start : sink.taken.all<trace::TraceStart>()) ASSERT_TRUE(restorer.write(start));
+  for (const auto& option : sink.taken.all<trace::Option>()) ASSERT_TRUE(restorer.write(option));
+  for (const auto& value : sink.taken.all<trace::Value>()) ASSERT_TRUE(restorer.write(value));
+  EXPECT_EQ(restorer.missing(), 1u);
+}
+
 TEST(TraceSeries, AnySampleOfASeriesCanBeHadAgain) {
   for (const bool full : {false, true})
     for (std::uint64_t wanted = 0; wanted <= 3; ++wanted) {
