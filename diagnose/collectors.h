@@ -56,8 +56,6 @@ std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_vie
 
 // The bytes of a line of the text of /proc/PID/status: "VmSwap:      16 kB"; nothing if it is missing.
 std::optional<std::uint64_t> bytes_of_status(std::string_view status, std::string_view name);
-// Field 12 of /proc/PID/stat: pages that were read from a disk (proc_pid_stat(5)).
-std::uint64_t major_faults_of_stat(std::string_view stat);
 
 // The used bytes of all code heaps and their size.
 struct CodeBytes {

@@ -10,6 +10,7 @@
 #include "coreinspect/tools/futex_waits.h"
 #include "diagnose/collectors.h"
 #include "target/standstill.h"
+#include "target/stat_line.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -90,14 +91,6 @@ std::optional<std::uint64_t> bytes_of_status(std::string_view status, std::strin
   return std::nullopt;
 }
 
-std::uint64_t major_faults_of_stat(std::string_view stat) {
-  constexpr std::size_t kField = 9;  // after the name in parentheses, which may contain anything
-  const std::size_t end = stat.rfind(')');
-  if (end == stat.npos) return 0;
-  const auto fields = split(trimmed(stat.substr(end + 1)), ' ');
-  return fields.size() > kField ? parse_decimal<std::uint64_t>(fields[kField]).value_or(0) : 0;
-}
-
 Result<Publish> ProcessCollector::look() {
   if (!process_) {
     JTRACE_ASSIGN_OR_RETURN(process_, target::Process::open(pid_));
@@ -110,7 +103,8 @@ Result<Publish> ProcessCollector::look() {
     fact.resident = bytes_of_status(*text, "VmRSS");
     fact.swapped = bytes_of_status(*text, "VmSwap");
   }
-  if (const auto text = process_->read_proc("stat")) fact.major_faults = major_faults_of_stat(*text);
+  if (const auto text = process_->read_proc("stat"))
+    fact.major_faults = target::StatLine(*text).number(target::StatLine::kMajorFaults);
   if (const auto limits = process_->read_proc("limits")) fact.files_limit = soft_limit(*limits, "Max open files");
   return [fact](Collected& collected) { collected.facts.process.push_back(fact); };
 }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "target/stat_line.h"
 #include "trace/record/agent_classes.h"
 
 namespace jtrace::session {
@@ -51,12 +52,11 @@ std::string error_file_in(const std::vector<std::string>& words) {
   return found;
 }
 
-// Field 52 of /proc/PID/stat (proc(5)), of a process whose parent has not waited for it yet.
+// Of a process whose parent has not waited for it yet.
 std::optional<int> status_in(std::string_view stat) {
-  const std::size_t name_end = stat.rfind(')');
-  if (name_end == stat.npos || stat.substr(name_end).substr(0, 3) != ") Z") return std::nullopt;
-  const std::size_t last = stat.find_last_of(' ');
-  return std::atoi(std::string(stat.substr(last + 1)).c_str());
+  const target::StatLine line(stat);
+  if (line.state() != 'Z') return std::nullopt;
+  return static_cast<int>(line.number(target::StatLine::kWaitStatus));
 }
 
 std::string_view text_of(AgentWork work) {

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/strings.h"
+#include "target/stat_line.h"
 
 namespace jtrace::target {
 namespace {
@@ -130,21 +131,12 @@ ProcessStatus parse_status(std::string_view text) {
   return status;
 }
 
-namespace {
+std::uint64_t parse_start_ticks(std::string_view stat) { return StatLine(stat).number(StatLine::kStartTicks); }
 
-// A number of /proc/PID/stat by its field number (proc_pid_stat(5)), from field 4 on; 0 if it is missing.
-std::uint64_t stat_field(std::string_view stat, std::size_t place) {
-  const std::size_t after_comm = stat.rfind(')');  // comm may contain blanks and parentheses
-  if (after_comm == stat.npos) return 0;
-  const auto fields = words(stat.substr(after_comm + 1));
-  return fields.size() > place - 3 ? number<std::uint64_t>(fields[place - 3]) : 0;
+std::uint64_t parse_cpu_ticks(std::string_view stat) {
+  const StatLine line(stat);
+  return line.number(StatLine::kUserTicks) + line.number(StatLine::kSystemTicks);
 }
-
-}  // namespace
-
-std::uint64_t parse_start_ticks(std::string_view stat) { return stat_field(stat, 22); }
-
-std::uint64_t parse_cpu_ticks(std::string_view stat) { return stat_field(stat, 14) + stat_field(stat, 15); }
 
 std::vector<std::string> parse_cmdline(std::string_view text) {
   std::vector<std::string> arguments;

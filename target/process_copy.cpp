@@ -23,6 +23,7 @@
 #include "target/copy_plan.h"
 #include "target/native_registers.h"
 #include "target/process_memory.h"
+#include "target/stat_line.h"
 #include "target/stop_threads.h"
 
 namespace jtrace::target {
@@ -312,12 +313,9 @@ class ProcessCopier {
     for (CoreThread& thread : copy_.process_.threads) {
       const std::string folder = "task/" + std::to_string(thread.registers.tid) + "/";
       if (const auto stat = process_.read_proc(folder + "stat")) {
-        const auto fields = stat_fields(*stat);
-        const auto time = [&](std::size_t field) {  // proc_pid_stat(5); the third field is fields[0]
-          return fields.size() > field - 3 ? parse_decimal<std::uint64_t>(fields[field - 3]).value_or(0) : 0;
-        };
-        thread.user_ns = time(14) * (1'000'000'000 / ticks);
-        thread.system_ns = time(15) * (1'000'000'000 / ticks);
+        const StatLine line(*stat);
+        thread.user_ns = line.number(StatLine::kUserTicks) * (1'000'000'000 / ticks);
+        thread.system_ns = line.number(StatLine::kSystemTicks) * (1'000'000'000 / ticks);
       }
       const auto status = process_.read_proc(folder + "status");
       const auto ids = status ? parse_status(*status).nspid : std::vector<pid_t>();
@@ -328,11 +326,6 @@ class ProcessCopier {
     const auto main = std::find_if(threads.begin(), threads.end(),
                                    [&](const CoreThread& each) { return each.registers.tid == process_.nspid(); });
     if (main != threads.end()) std::rotate(threads.begin(), main, main + 1);
-  }
-
-  static std::vector<std::string_view> stat_fields(std::string_view stat) {
-    const std::size_t name_end = stat.rfind(") ");
-    return name_end == stat.npos ? std::vector<std::string_view>() : split(stat.substr(name_end + 2), ' ');
   }
 
   Result<> describe_process() {

@@ -2,13 +2,11 @@
 
 #include "base/file.h"
 #include "target/cgroup.h"
+#include "target/stat_line.h"
 
 namespace jtrace::target {
 
-char parse_state(std::string_view stat) {
-  const std::size_t name_end = stat.rfind(')');
-  return name_end == std::string_view::npos || name_end + 2 >= stat.size() ? '?' : stat[name_end + 2];
-}
+char parse_state(std::string_view stat) { return StatLine(stat).state(); }
 
 FreezerFile freezer_of(std::string_view cgroup, const std::vector<MountEntry>& mounts) {
   for (const MountEntry& mount : mounts) {

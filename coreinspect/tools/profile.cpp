@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/wait_readable.h"
+#include "target/stat_line.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -63,11 +64,9 @@ std::vector<pid_t> running_threads(const target::Process& process, std::set<pid_
   for (pid_t tid : tids ? *tids : std::vector<pid_t>()) {
     const auto stat = process.read_proc("task/" + std::to_string(tid) + "/stat");
     if (!stat) continue;
-    const std::size_t name_end = stat->rfind(')');  // the name may contain anything
-    const std::string_view state =
-        name_end == stat->npos ? std::string_view() : std::string_view(*stat).substr(name_end, 3);
-    if (state == ") R") running.push_back(tid);
-    else if (state == ") t" && traced) traced->insert(tid);
+    const char state = target::StatLine(*stat).state();
+    if (state == 'R') running.push_back(tid);
+    else if (state == 't' && traced) traced->insert(tid);
   }
   return running;
 }
