@@ -17,4 +17,14 @@ std::string size_text(std::uint64_t bytes) {
   return text;
 }
 
+std::string mib_text(std::uint64_t bytes) { return mib_text(static_cast<double>(bytes)); }
+
+std::string mib_text(double bytes) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
+  return text;
+}
+
+std::string whole_mib_text(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
 }  // namespace jtrace

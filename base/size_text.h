@@ -10,4 +10,9 @@ namespace jtrace {
 // number: "2.0 MiB".
 std::string size_text(std::uint64_t bytes);
 
+// The same in MiB whatever the size, for figures that are compared: "0.3 MiB". whole_mib_text: rounded down, "64 MiB".
+std::string mib_text(std::uint64_t bytes);
+std::string mib_text(double bytes);
+std::string whole_mib_text(std::uint64_t bytes);
+
 }  // namespace jtrace

@@ -22,7 +22,7 @@ struct RecoverArguments {
 
 std::string text_of(const session::LeftPool& pool) {
   using State = session::LeftPool::State;
-  const std::string size = std::to_string(pool.size >> 20) + " MiB  pid " + std::to_string(pool.pid) + "  ";
+  const std::string size = whole_mib_text(pool.size) + "  pid " + std::to_string(pool.pid) + "  ";
   switch (pool.state) {
     case State::kInUse: return "in use by a jtrace that runs";
     case State::kBlank: return size + "nothing was recorded in it: `jtrace recover FILE --remove` removes it";

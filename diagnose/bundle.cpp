@@ -184,8 +184,7 @@ Result<std::string> bundle_of(const Collected& collected, const BundleFrame& fra
   std::size_t size = 0;
   for (const Part& each : parts) size += each.content.size();
   if (size > kMostOfBundle)
-    return fail(ErrorCategory::kRefused,
-                "the bundle would be larger than " + std::to_string(kMostOfBundle >> 20) + " MiB");
+    return fail(ErrorCategory::kRefused, "the bundle would be larger than " + whole_mib_text(kMostOfBundle));
   Anonymizer anonymizer = anonymizer_for(collected.facts);
   if (frame.anonymize)
     for (Part& each : parts) each.content = anonymizer.applied_to(each.content);

@@ -1,5 +1,6 @@
 #include "diagnose/condition.h"
 
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "diagnose/collectors.h"
 #include "diagnose/words.h"
@@ -49,7 +50,7 @@ Result<std::optional<std::string>> Condition::rss_holds() const {
   JTRACE_ASSIGN_OR_RETURN(const std::string status, process_.read_proc("status"));
   const auto resident = bytes_of_status(status, "VmRSS");
   if (!resident || *resident <= threshold_->bytes) return std::nullopt;
-  return text_ + ": " + mib(*resident);
+  return text_ + ": " + mib_text(*resident);
 }
 
 Result<std::optional<std::string>> Condition::group_holds() const {
@@ -57,7 +58,7 @@ Result<std::optional<std::string>> Condition::group_holds() const {
   if (!group.limit || *group.limit == 0) return std::nullopt;
   const double share = static_cast<double>(group.kept()) / static_cast<double>(*group.limit);
   if (share <= threshold_->share) return std::nullopt;
-  return text_ + ": " + percent(share) + " of " + mib(static_cast<double>(*group.limit));
+  return text_ + ": " + percent(share) + " of " + mib_text(static_cast<double>(*group.limit));
 }
 
 Result<std::optional<std::string>> Condition::counters_hold() {

@@ -55,9 +55,9 @@ void find_full_group(const Facts& facts, std::vector<Finding>& found) {
   const GroupFact& now = facts.groups.back();
   Finding finding{.rule = "group-memory",
                   .sentence = "The control group is nearly out of memory: " +
-                              percent(share_of(*now.memory_used, *now.memory_limit)) + " of " + mib(*now.memory_limit) +
-                              " are in use; at the limit the kernel ends the process.",
-                  .evidence = {mib(*now.memory_used) + " without page cache, of " + printable(now.memory_folder) +
+                              percent(share_of(*now.memory_used, *now.memory_limit)) + " of " +
+                              mib_text(*now.memory_limit) + " are in use; at the limit the kernel ends the process.",
+                  .evidence = {mib_text(*now.memory_used) + " without page cache, of " + printable(now.memory_folder) +
                                ", so at 2 looks"},
                   .confidence = Confidence::kCertain,
                   .next = "jtrace inspect " + facts.target + " memory"};
@@ -80,8 +80,8 @@ void find_small_group(const Facts& facts, std::vector<Finding>& found) {
                                      "process before an OutOfMemoryError tells why."
                                    : "The control group has hardly more memory than the largest heap: nothing is left "
                                      "for stacks, classes, code and direct buffers.",
-                   .evidence = {"the heap may grow to " + mib(heap) + " (-Xmx), the limit of " +
-                                printable(group.memory_folder) + " is " + mib(*group.memory_limit)},
+                   .evidence = {"the heap may grow to " + mib_text(heap) + " (-Xmx), the limit of " +
+                                printable(group.memory_folder) + " is " + mib_text(*group.memory_limit)},
                    .confidence = heap_alone ? Confidence::kCertain : Confidence::kHint,
                    .next = "jtrace inspect " + facts.target + " memory"});
 }

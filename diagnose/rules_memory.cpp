@@ -54,7 +54,7 @@ void find_full_heap(const Facts& facts, std::vector<Finding>& found) {
                    .sentence = full_heap_sentence(share, full, left),
                    .evidence = {counted(static_cast<long>(full), "full collection") + " in " + seconds(elapsed),
                                 "after the last one " + percent(used) + " of the old generation's " +
-                                    mib(*now.old_max) + " were in use"},
+                                    mib_text(*now.old_max) + " were in use"},
                    .confidence = Confidence::kCertain,
                    .next = "jtrace inspect " + facts.target + " retained --rows 20"});
 }
@@ -66,8 +66,8 @@ void find_full_direct_memory(const Facts& facts, std::vector<Finding>& found) {
   if (reserved < kNear * limit) return;
   found.push_back({.rule = "direct-memory",
                    .sentence = "The direct buffers are near their limit: " + percent(reserved / limit) + " of " +
-                               mib(limit) + " are reserved.",
-                   .evidence = {counted(facts.direct->count, "buffer") + " with " + mib(reserved) +
+                               mib_text(limit) + " are reserved.",
+                   .evidence = {counted(facts.direct->count, "buffer") + " with " + mib_text(reserved) +
                                 ", as java.nio.Bits counts them; the limit is -XX:MaxDirectMemorySize, or the heap's"},
                    .confidence = Confidence::kCertain,
                    .next = "jtrace inspect " + facts.target + " histogram --class DirectByteBuffer"});
@@ -82,15 +82,15 @@ void find_free_malloc(const Facts& facts, std::vector<Finding>& found) {
   if (malloc.free < kMuch || share_of(malloc.free, read) < kHalf) return;
   Finding finding{
       .rule = "malloc-free",
-      .sentence = "malloc keeps at least " + mib(malloc.free) +
+      .sentence = "malloc keeps at least " + mib_text(malloc.free) +
                   " that native code has freed: it is not given back to the system.",
       .evidence = {"glibc's " + counted(malloc.arenas, "arena") + (malloc.arenas == 1 ? " holds " : " hold ") +
-                   mib(malloc.held) + ", and " + percent(share_of(malloc.free, read)) + " of it is free"},
+                   mib_text(malloc.held) + ", and " + percent(share_of(malloc.free, read)) + " of it is free"},
       .confidence = Confidence::kLikely,
       .next = facts.feature >= 17
                   ? "jcmd " + facts.target + " System.trim_native_heap; or start it with MALLOC_ARENA_MAX=2"
                   : "start it with MALLOC_ARENA_MAX=2 in the environment"};
-  if (malloc.unread > 0) finding.evidence.push_back(mib(malloc.unread) + " of the arenas were not read");
+  if (malloc.unread > 0) finding.evidence.push_back(mib_text(malloc.unread) + " of the arenas were not read");
   found.push_back(std::move(finding));
 }
 
@@ -126,7 +126,7 @@ void find_swapped(const Facts& facts, std::vector<Finding>& found) {
                                    ? "The JVM runs from the swap: what it needs has to be read from a disk first."
                                    : "A part of the JVM is in the swap; a collection, which visits all objects, has "
                                      "to read it again.",
-                   .evidence = {mib(*now.swapped) + " in the swap, " + mib(*now.resident) +
+                   .evidence = {mib_text(*now.swapped) + " in the swap, " + mib_text(*now.resident) +
                                     " in memory (VmSwap and VmRSS), so at 2 looks",
                                 std::to_string(now.major_faults - before.major_faults) +
                                     " pages were read from a disk in " + seconds(elapsed)},

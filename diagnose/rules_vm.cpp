@@ -30,12 +30,12 @@ void judge_space(const Facts& facts, const Space& space, std::vector<Finding>& f
   Finding finding{.rule = "metaspace",
                   .sentence = space.name +
                               " is nearly full: " + percent(*space.used / static_cast<double>(*space.limit)) + " of " +
-                              mib(*space.limit) + " are in use; at the limit no class can be loaded.",
-                  .evidence = {mib(*space.used) + " in use after the last collection, " + space.option + "=" +
+                              mib_text(*space.limit) + " are in use; at the limit no class can be loaded.",
+                  .evidence = {mib_text(*space.used) + " in use after the last collection, " + space.option + "=" +
                                std::to_string(*space.limit)},
                   .confidence = Confidence::kCertain,
                   .next = "jtrace inspect " + facts.target + " loaders"};
-  if (space.committed) finding.evidence.front() += ", " + mib(*space.committed) + " committed";
+  if (space.committed) finding.evidence.front() += ", " + mib_text(*space.committed) + " committed";
   found.push_back(std::move(finding));
 }
 
@@ -63,7 +63,7 @@ void find_full_code(const Facts& facts, std::vector<Finding>& found) {
                    .sentence = limits.compiler_off
                                    ? "The JVM has stopped compiling: what is not compiled yet stays slow."
                                    : "The code cache is nearly full: methods are thrown out, or not compiled.",
-                   .evidence = {mib(limits.code_used) + " of " + mib(limits.code_size) + " are in use (" +
+                   .evidence = {mib_text(limits.code_used) + " of " + mib_text(limits.code_size) + " are in use (" +
                                 percent(share) + ", -XX:ReservedCodeCacheSize)" +
                                 (limits.compiler_off ? "; the JVM has set UseCompiler to false" : "")},
                    .confidence = limits.compiler_off ? Confidence::kCertain : Confidence::kLikely,

@@ -125,8 +125,8 @@ void find_full_disks(const Facts& facts, std::vector<Finding>& found) {
   for (const DiskFact& each : *facts.disks) {
     if (each.free >= kLittle || share_of(each.size - each.free, each.size) < kAlmostAll) continue;
     found.push_back({.rule = "disk-full",
-                     .sentence = "The file system of " + printable(each.path) + " is full: " + mib(each.free) + " of " +
-                                 mib(each.size) + " are free.",
+                     .sentence = "The file system of " + printable(each.path) + " is full: " + mib_text(each.free) +
+                                 " of " + mib_text(each.size) + " are free.",
                      .evidence = {"the JVM writes there: " + each.use},
                      .confidence = Confidence::kCertain,
                      .next = "df -h /proc/" + facts.target +

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "diagnose/facts.h"
 
@@ -22,12 +23,6 @@ inline std::string percent(double share) {
   std::snprintf(text, sizeof text, "%.0f %%", share * 100);
   return text;
 }
-inline std::string mib(double bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1 << 20));
-  return text;
-}
-inline std::string mib(std::uint64_t bytes) { return mib(static_cast<double>(bytes)); }
 inline double share_of(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/free_memory.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "doctor/checks.h"
 #include "session/ctl_socket.h"
@@ -42,9 +43,7 @@ std::string own_status(std::string_view key) {
   return "";
 }
 
-std::string bytes_text(std::uint64_t bytes) {
-  return bytes == UINT64_MAX ? "unlimited" : std::to_string(bytes >> 20) + " MiB";
-}
+std::string bytes_text(std::uint64_t bytes) { return bytes == UINT64_MAX ? "unlimited" : whole_mib_text(bytes); }
 
 void check_user(std::vector<Check>& checks) {
   utsname system{};

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "base/uuid.h"
 #include "trace/record/layout.h"
@@ -76,8 +77,8 @@ std::uint64_t PoolFile::size_with_room(std::uint64_t size) {
   for (std::uint64_t less = size; less >= size / 8; less /= 2) {
     if (!has_room(kSharedMemory, less)) continue;
     if (less < size)
-      log_info(std::string(kSharedMemory) + " has no room for " + std::to_string(size >> 20) +
-               " MiB of ring memory: " + std::to_string(less >> 20) + " MiB are taken");
+      log_info(std::string(kSharedMemory) + " has no room for " + whole_mib_text(size) +
+               " of ring memory: " + whole_mib_text(less) + " are taken");
     return less;
   }
   return size;
@@ -91,8 +92,7 @@ Result<PoolFile> PoolFile::create(std::uint64_t size, std::string_view session, 
                            std::to_string(start_ticks) + "-" + random_uuid().substr(0, kIdLength) +
                            std::string(kSuffix);
   if (!shared)
-    log_info(std::string(kSharedMemory) + " has no room for " + std::to_string(size >> 20) +
-             " MiB: the ring memory is " + path);
+    log_info(std::string(kSharedMemory) + " has no room for " + whole_mib_text(size) + ": the ring memory is " + path);
   auto file = make(path, size, session, Named::kLast);
   return file ? std::move(file) : make(path, size, session, Named::kFirst);
 }
@@ -107,7 +107,7 @@ Result<PoolFile> PoolFile::make(const std::string& path, std::uint64_t size, std
   file.owns_name_ = named;
   JTRACE_RETURN_IF_ERROR(file.lock(true));
   if (const int error = ::posix_fallocate(file.fd_.get(), 0, static_cast<off_t>(size)); error != 0)
-    return fail(system_error(error, "taking " + std::to_string(size >> 20) + " MiB of ring memory", path)
+    return fail(system_error(error, "taking " + whole_mib_text(size) + " of ring memory", path)
                     .with_help("take less with --ring-memory"));
   JTRACE_RETURN_IF_ERROR(file.map(size, true));
   trace::record::Pool pool = trace::record::format_pool(file.memory_.data(), size);

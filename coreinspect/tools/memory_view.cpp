@@ -1,6 +1,7 @@
 // The view memory: every MiB of RSS by owner, beside the limit of the control group.
 #include <cstdio>
 
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "coreinspect/tools/direct_memory.h"
 #include "coreinspect/tools/memory_account.h"
@@ -12,12 +13,6 @@ namespace {
 
 double share_of(std::uint64_t bytes, std::uint64_t total) {
   return total == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(total);
-}
-
-std::string mib(std::uint64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  return text;
 }
 
 std::string row_text(const MemoryAccount& account, std::string_view name, const PartBytes& part) {
@@ -68,21 +63,21 @@ void write_rows(std::string& out, const MemoryAccount& account) {
 void write_notes(std::string& out, const MemoryAccount& account, const std::optional<DirectMemory>& direct,
                  const std::optional<target::GroupMemory>& group) {
   if (account.counted_again > 0)
-    out += "RSS as the kernel counts it: " + std::to_string(account.rss) + ", " + mib(account.rss) +
-           "; ZGC maps its heap " + counted(account.heap_views, "time") + ", and " + mib(account.counted_again) +
+    out += "RSS as the kernel counts it: " + std::to_string(account.rss) + ", " + mib_text(account.rss) +
+           "; ZGC maps its heap " + counted(account.heap_views, "time") + ", and " + mib_text(account.counted_again) +
            " of it are counted again\n";
   const MallocMemory& malloc = account.malloc;
   if (malloc.heaps > 0)
     out += "malloc: " + counted(malloc.arenas, "arena") + (malloc.arenas == 1 ? " holds " : " hold ") +
-           mib(malloc.held) + ", at least " + mib(malloc.free) + " of it free; " +
+           mib_text(malloc.held) + ", at least " + mib_text(malloc.free) + " of it free; " +
            counted(malloc.blocks, "large block") + "\n";
   if (direct)
     out += "direct buffers: " + std::to_string(direct->count) + " of " +
-           mib(static_cast<std::uint64_t>(direct->capacity)) + "; their memory is malloc's\n";
+           mib_text(static_cast<std::uint64_t>(direct->capacity)) + "; their memory is malloc's\n";
   if (!group) return;
   out += "control group (version " + std::to_string(group->group.version) + ", " + printable(group->limit_folder) +
-         "): uses " + mib(group->used) + ", of it " + mib(group->inactive_file) + " inactive page cache; ";
-  out += group->limit ? "limit " + mib(*group->limit) + "\n" : "no limit\n";
+         "): uses " + mib_text(group->used) + ", of it " + mib_text(group->inactive_file) + " inactive page cache; ";
+  out += group->limit ? "limit " + mib_text(*group->limit) + "\n" : "no limit\n";
 }
 
 void write_members(std::string& out, const MemoryAccount& account, const std::optional<DirectMemory>& direct,

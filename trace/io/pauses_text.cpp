@@ -3,18 +3,14 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "trace/io/statistics_rows.h"
 
 namespace jtrace::trace::io {
 namespace {
 
-std::string heap_text(std::uint64_t bytes) {
-  if (bytes == 0) return "?";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  return text;
-}
+std::string heap_text(std::uint64_t bytes) { return bytes == 0 ? "?" : mib_text(bytes); }
 
 template <class... Arguments>
 void put_line(std::string& out, const char* format, Arguments... arguments) {

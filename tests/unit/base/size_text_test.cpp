@@ -17,5 +17,12 @@ TEST(SizeText, HasTheLargestUnitOfWhichThereAreTen) {
   EXPECT_EQ(size_text((std::uint64_t{25} << 30) + (1u << 29)), "25.5 GiB");
 }
 
+TEST(MibText, HasOneUnitForFiguresThatAreCompared) {
+  EXPECT_EQ(mib_text(std::uint64_t{300} << 10), "0.3 MiB");
+  EXPECT_EQ(mib_text(std::uint64_t{5} << 30), "5120.0 MiB");
+  EXPECT_EQ(mib_text(1.5 * (1 << 20)), "1.5 MiB");
+  EXPECT_EQ(whole_mib_text((64u << 20) + 4096), "64 MiB");
+}
+
 }  // namespace
 }  // namespace jtrace
