@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/primitive_types.h"
+
 namespace jtrace::coreinspect {
 
 bool is_of_the_jdk(std::string_view name) {
@@ -9,9 +11,7 @@ bool is_of_the_jdk(std::string_view name) {
     if (name.starts_with(prefix)) return true;
   if (!is_array_name(name)) return false;
   while (is_array_name(name)) name.remove_suffix(2);
-  for (const char* primitive : {"boolean", "byte", "char", "double", "float", "int", "long", "short"})
-    if (name == primitive) return true;
-  return false;
+  return primitive_named(name) != nullptr;
 }
 
 HolderFields::HolderFields(const ObjectGraph& graph, const ShortestPaths& paths)

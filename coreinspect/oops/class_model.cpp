@@ -1,10 +1,10 @@
 #include "coreinspect/oops/class_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <set>
 
+#include "base/primitive_types.h"
 #include "base/strings.h"
 #include "coreinspect/vm/unsigned5.h"
 
@@ -14,19 +14,9 @@ namespace {
 constexpr std::uint32_t kMaxArray = 1u << 24;
 constexpr std::size_t kMaxClasses = 4u << 20;
 
-std::string primitive_name(char code) {
-  switch (code) {
-    case 'B': return "byte";
-    case 'C': return "char";
-    case 'D': return "double";
-    case 'F': return "float";
-    case 'I': return "int";
-    case 'J': return "long";
-    case 'S': return "short";
-    case 'Z': return "boolean";
-    case 'V': return "void";
-    default: return std::string(1, code);
-  }
+std::string primitive_name(char letter) {
+  const PrimitiveType* type = primitive_of(letter);
+  return type != nullptr ? std::string(type->name()) : std::string(1, letter);
 }
 
 std::string dotted(std::string_view internal) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/primitive_types.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -252,9 +254,6 @@ constexpr std::array<std::uint8_t, 36> kReplaced = {
     0};
 constexpr std::uint8_t kFastAldc = 230, kFastAldcW = 231;
 
-constexpr std::array<std::string_view, 8> kArrayTypes = {"boolean", "char",  "float", "double",
-                                                         "byte",    "short", "int",   "long"};
-
 class Disassembler {
  public:
   Disassembler(const ConstantPoolModel& pools, const JavaMethod& method, std::vector<std::uint8_t> code)
@@ -319,8 +318,9 @@ class Disassembler {
         return type + " " + std::to_string(take(1));
       }
       case Form::kNewArray: {
-        const std::uint32_t type = take(1);
-        return type >= 4 && type <= 11 ? std::string(kArrayTypes[type - 4]) : std::to_string(type);
+        const std::uint32_t code = take(1);
+        const PrimitiveType* type = primitive_of_code(code);
+        return type != nullptr ? std::string(type->name()) : std::to_string(code);
       }
       case Form::kBranch2: return target(static_cast<std::int16_t>(take(2)));
       case Form::kBranch4: return target(static_cast<std::int32_t>(take(4)));

@@ -1,8 +1,8 @@
 #include "coreinspect/tools/graph_events.h"
 
 #include <algorithm>
-#include <array>
 
+#include "base/primitive_types.h"
 #include "base/uuid.h"
 #include "trace/byte_sink.h"
 #include "trace/io/json_table.h"
@@ -12,22 +12,12 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::array kPrimitives = std::to_array<std::pair<std::string_view, char>>({{"boolean", 'Z'},
-                                                                                     {"byte", 'B'},
-                                                                                     {"char", 'C'},
-                                                                                     {"short", 'S'},
-                                                                                     {"int", 'I'},
-                                                                                     {"long", 'J'},
-                                                                                     {"float", 'F'},
-                                                                                     {"double", 'D'}});
-
 // "java.lang.String[]": "[Ljava/lang/String;".
 std::string internal_form(std::string name) {
   std::string arrays;
   for (; name.ends_with("[]"); arrays += '[') name.resize(name.size() - 2);
-  const auto primitive =
-      std::find_if(kPrimitives.begin(), kPrimitives.end(), [&](const auto& each) { return each.first == name; });
-  if (!arrays.empty() && primitive != kPrimitives.end()) return arrays + primitive->second;
+  const PrimitiveType* primitive = primitive_named(name);
+  if (!arrays.empty() && primitive != nullptr) return arrays + primitive->letter;
   std::replace(name.begin(), name.end(), '.', '/');
   return arrays.empty() ? name : arrays + "L" + name + ";";
 }

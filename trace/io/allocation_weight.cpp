@@ -1,9 +1,9 @@
 #include "trace/io/allocation_weight.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "base/primitive_types.h"
 #include "base/strings.h"
 #include "trace/record/control.h"
 #include "trace/record/event_names.h"
@@ -79,9 +79,8 @@ std::string allocation_note(const Scope& scope, std::uint64_t samples) {
 }
 
 std::string_view primitive_array(std::uint64_t is_array) {
-  constexpr std::array<std::string_view, 8> kNames = {"boolean[]", "char[]",  "float[]", "double[]",
-                                                      "byte[]",    "short[]", "int[]",   "long[]"};
-  return is_array >= 4 && is_array < 4 + kNames.size() ? kNames[is_array - 4] : std::string_view();
+  const PrimitiveType* type = primitive_of_code(is_array);
+  return type != nullptr ? type->array_name : std::string_view();
 }
 
 std::string allocated_type(const Scope& scope, Number is_array, ClassId class_id) {

@@ -1,8 +1,8 @@
 #include "trace/io/scopes.h"
 
 #include <algorithm>
-#include <array>
 
+#include "base/primitive_types.h"
 #include "base/strings.h"
 #include "base/time_text.h"
 #include "trace/clock_option.h"
@@ -97,19 +97,7 @@ std::string java_class_name(std::string_view internal) {
   std::size_t dimensions = std::min(internal.find_first_not_of('['), internal.size());
   std::string name(internal.substr(dimensions));
   if (dimensions > 0 && name.size() == 1) {
-    constexpr std::array<std::pair<char, const char*>, 8> kPrimitives = {{{'Z', "boolean"},
-                                                                          {'B', "byte"},
-                                                                          {'C', "char"},
-                                                                          {'S', "short"},
-                                                                          {'I', "int"},
-                                                                          {'J', "long"},
-                                                                          {'F', "float"},
-                                                                          {'D', "double"}}};
-    for (const auto& [letter, word] : kPrimitives)
-      if (name[0] == letter) {
-        name = word;
-        break;
-      }
+    if (const PrimitiveType* type = primitive_of(name[0])) name = type->name();
   } else if (dimensions > 0 && name.size() > 2 && name.front() == 'L' && name.back() == ';') {
     name = name.substr(1, name.size() - 2);
   }
