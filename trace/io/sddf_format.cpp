@@ -61,7 +61,7 @@ constexpr SddfDescriptor kDescriptors[] = {
     {67, "Generic interval event", "Generic Interval", kInterval, true},
 };
 
-void append_field(std::string& out, const SddfField& field) {
+void append_descriptor_field(std::string& out, const SddfField& field) {
   out.append("\t// \"").append(field.label).append("\" \"").append(field.text).append("\"\n\t");
   out.append(field.type).append("\t\"").append(field.name).append(field.array ? "\"[];\n" : "\";\n");
 }
@@ -77,12 +77,12 @@ std::string sddf_head() {
     const std::string floating = "Floating Point " + std::string(time);
     out.append("#").append(std::to_string(each.tag)).append(":\n// \"description\" \"").append(each.description);
     out.append("\"\n\"").append(each.name).append("\" {\n");
-    append_field(out, {"Time", time, "int", time, true});
-    append_field(out, {"Seconds", floating, "double", "Seconds"});
-    append_field(out, {"ID", "Event ID", "int", "Event Identifier"});
-    append_field(out, {"Node", each.generic ? "Processor number" : "Machine number", "int",
-                       each.generic ? "Processor Number" : "Machine Number"});
-    for (const SddfField& field : each.fields) append_field(out, field);
+    append_descriptor_field(out, {"Time", time, "int", time, true});
+    append_descriptor_field(out, {"Seconds", floating, "double", "Seconds"});
+    append_descriptor_field(out, {"ID", "Event ID", "int", "Event Identifier"});
+    append_descriptor_field(out, {"Node", each.generic ? "Processor number" : "Machine number", "int",
+                                  each.generic ? "Processor Number" : "Machine Number"});
+    for (const SddfField& field : each.fields) append_descriptor_field(out, field);
     out += "};;\n\n";
   }
   return out;

@@ -113,7 +113,7 @@ struct ScopeStatistics {
   std::string allocation_note() const;
 };
 
-// Which columns of a thread or method were recorded: a time that nobody measured is not 0.
+// Which columns of a thread or method were recorded: a time that was not measured is not 0.
 struct Recorded {
   bool blocked = false, waiting = false, sleeping = false, allocations = false, calls = false, pauses = false;
 };
