@@ -106,9 +106,9 @@ Result<> settle_output(InspectArguments& arguments, const coreinspect::View& vie
   if (!view.is(coreinspect::fact::kWritesDump))
     return settle_format(arguments, formats_of(view, arguments.options), what);
   JTRACE_RETURN_IF_ERROR(check_dump_name(arguments.output));
-  InspectArguments told = arguments;
-  told.output = "-";
-  return settle_format(told, formats_of(view, arguments.options), what);
+  InspectArguments printed = arguments;
+  printed.output = "-";
+  return settle_format(printed, formats_of(view, arguments.options), what);
 }
 
 bool is_made_of_json(const std::string& format) { return format == "json" || format == "csv" || format == "sqlite"; }

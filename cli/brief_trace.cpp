@@ -90,9 +90,9 @@ std::string hint_of_method(const std::vector<std::string>& filters) {
   return {};
 }
 
-// `losses_told`: of the trace that was just made.
+// `losses_reported`: of the trace that was just made.
 ExitStatus print(const std::string& input, const std::string& name, const Answer& answer, const BriefTrace& traced,
-                 bool losses_told = false) {
+                 bool losses_reported = false) {
   io::FaultLog faults = warnings(false);
   io::Statistics statistics;
   const auto opened = open_parts({input}, faults, {});
@@ -107,7 +107,7 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
   return report_input(name, *summary, faults,
-                      {.events = losses_told ? 0 : statistics.lost(), .parts = opened->missing});
+                      {.events = losses_reported ? 0 : statistics.lost(), .parts = opened->missing});
 }
 
 Result<session::TraceSummary> trace(const target::Process& process, const session::TraceOptions& options) {
@@ -129,7 +129,7 @@ void add_brief_trace(CLI::App& command, BriefTrace& arguments) {
       .add_option("PID|IN", arguments.target,
                   "pid or a part of the main class; or a trace (a file, or a path with '/')")
       ->required();
-  command.add_option("--duration", arguments.duration, "trace so long (10s)")->type_name("TIME");
+  command.add_option("--duration", arguments.duration, "how long to trace (10s)")->type_name("TIME");
   command
       .add_option(
           "--filter", arguments.filters,

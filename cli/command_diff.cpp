@@ -91,7 +91,7 @@ void add_diff_command(CLI::App& app, ExitStatus& status) {
       ->add_option("BEFORE", arguments->before,
                    "a trace; collapsed stacks or speedscope; the JSON of inspect ... histogram; compressed or not")
       ->required();
-  command->add_option("AFTER", arguments->after, "the same of later")->required();
+  command->add_option("AFTER", arguments->after, "the later one, of the same kind")->required();
   command->add_option("-o,--output", arguments->output, "a page with a flame graph of the differences (NAME.html)")
       ->type_name("FILE");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));

@@ -59,7 +59,7 @@ void add_exceptions_command(CLI::App& app, ExitStatus& status) {
       app.add_subcommand("exceptions", "which exceptions are thrown, where they end, which are swallowed");
   add_brief_trace(*command, arguments->trace);
   command->add_flag("--messages", arguments->messages,
-                    "read their messages (which may hold what is secret); a trace has them with --exception-messages");
+                    "read their messages (which may contain secrets); a trace has them with --exception-messages");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   add_rows(*command, arguments->rows, "rows of the table (20)");
   command->footer("Example: jtrace exceptions 4711 --filter 'com.example.*' --messages");

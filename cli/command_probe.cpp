@@ -201,7 +201,7 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--duration", arguments->duration, "stop after this time (30s, 5m); without it at Ctrl-C")
       ->type_name("TIME")
       ->check(is_time());
-  command->add_option("--count", arguments->count, "stop after so many hits");
+  command->add_option("--count", arguments->count, "stop after this many hits");
   command
       ->add_option("--filter", arguments->filters,
                    "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]'; the first rule that matches decides")

@@ -82,12 +82,12 @@ void add_slow_command(CLI::App& app, ExitStatus& status) {
                     "do not read arguments (read where --filter is given: they cost in quick calls too)");
   command->add_flag(
       "--io", arguments->io,
-      "tell apart what sockets and files took: the JDK's methods that read and write them are traced too");
+      "show the time in sockets and files separately: the JDK's methods that read and write them are traced too");
   command->add_flag("--cpu-time", arguments->cpu_time,
-                    "tell apart what calls took on a processor (a system call at each entry)");
-  command->add_flag(
-      "--idle", arguments->with_idle,
-      "list idle calls too (95 % and more of the time asleep or waiting for work), which are else by method");
+                    "show the processor time of calls separately (a system call at each entry)");
+  command->add_flag("--idle", arguments->with_idle,
+                    "list idle calls too (95 % and more of the time asleep or waiting for work); without it they are "
+                    "shown by method");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   add_rows(*command, arguments->rows, "rows of each table (20)");
   command->footer("Example: jtrace slow 4711 --over 200ms --filter 'com.example.*'");

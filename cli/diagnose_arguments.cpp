@@ -45,7 +45,7 @@ void add_diagnose_options(CLI::App& command, DiagnoseArguments& arguments) {
   command.add_option("NEW", arguments.later, "a later bundle: what has changed since the first one");
   command
       .add_option("-o,--output", arguments.output,
-                  "zip archive to make: the verdict and what it rests on, for those who look at it later")
+                  "zip archive to make: the verdict and its data, to be examined later")
       ->check(named_like("a zip archive", {".zip"}));
   command.add_flag("--core", arguments.core, "with a small core in the bundle, as jtrace core --small writes it");
   command.add_flag("--anonymize", arguments.anonymize,
@@ -54,7 +54,8 @@ void add_diagnose_options(CLI::App& command, DiagnoseArguments& arguments) {
   add_time(command, "--interval", arguments.interval, "time between two of the three samples (1s)",
            {.least = std::chrono::milliseconds(200), .most = std::chrono::minutes(1)});
   add_time(command, "--budget", arguments.budget,
-           "time for everything beside two intervals, and again for a bundle (3s); what is not read by then is named",
+           "time limit for everything except the two intervals, and once more for a bundle (3s); what is not read by "
+           "then is named",
            {.least = std::chrono::milliseconds(100), .most = std::chrono::hours(1)});
   add_max_stop(command, arguments.inspect, "longest single stop (10ms)");
   command.add_option("--sysroot", arguments.inspect.files.sysroot,

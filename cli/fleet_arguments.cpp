@@ -38,7 +38,7 @@ CLI::App* add_ship_arguments(CLI::App& app, ShipArguments& arguments) {
   command->add_option("--spool-size", arguments.spool_size, "how much it holds at most (1G)")->type_name("SIZE");
   command
       ->add_option("--give-up", arguments.give_up,
-                   "end if nothing is acknowledged for so long after the end of the input (30s)")
+                   "end if nothing is acknowledged for this long after the end of the input (30s)")
       ->type_name("TIME");
   command->footer(
       "Exit status 9: batches were lost, or were left in the spool.\n"
@@ -71,7 +71,8 @@ CLI::App* add_collect_arguments(CLI::App& app, CollectArguments& arguments) {
       ->add_option("--gap-after", arguments.gap_after,
                    "how long a missing batch is waited for before it is a named gap (120s)")
       ->type_name("TIME");
-  command->add_option("--until-idle", arguments.until_idle, "end when nothing came for so long")->type_name("TIME");
+  command->add_option("--until-idle", arguments.until_idle, "end when nothing has arrived for this long")
+      ->type_name("TIME");
   command->add_option("--duration", arguments.duration, "end after this time")->type_name("TIME");
   command->footer(
       "Exit status 9: batches are missing or were parked; each is named.\n"

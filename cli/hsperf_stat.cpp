@@ -119,7 +119,7 @@ void add_hsperf_stat(CLI::App& app, ExitStatus& status) {
   command->add_option("COUNT", arguments->count, "number of rows (default: until the JVM ends)");
   command->add_option("--view", arguments->option, "gcutil, gc, gccause, ... (also -gcutil)");
   command->add_flag("-t", arguments->timestamp, "add a first column with the age of the JVM");
-  command->add_option("--header-every", arguments->header_every, "repeat the heading after so many rows (also -hN)");
+  command->add_option("--header-every", arguments->header_every, "repeat the heading after this many rows (also -hN)");
   command->footer("example: hsperf stat -gcutil -t -h20 4711 1s 100");
   command->callback([arguments, &status] {
     auto done = stat(*arguments);

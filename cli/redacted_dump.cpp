@@ -61,9 +61,9 @@ Result<std::vector<std::string>> write_redacted_dump(const InspectArguments& arg
   JTRACE_RETURN_IF_ERROR(sink->finish());
   counts.missing.insert(counts.missing.end(), missing.begin(), missing.end());
   if (arguments.output == "-") return std::move(counts.missing);
-  JTRACE_ASSIGN_OR_RETURN(const auto told, open_whole_output("-"));
-  JTRACE_RETURN_IF_ERROR(told->write(document(arguments, millis, counts)));
-  JTRACE_RETURN_IF_ERROR(told->finish());
+  JTRACE_ASSIGN_OR_RETURN(const auto counts_out, open_whole_output("-"));
+  JTRACE_RETURN_IF_ERROR(counts_out->write(document(arguments, millis, counts)));
+  JTRACE_RETURN_IF_ERROR(counts_out->finish());
   return std::move(counts.missing);
 }
 

@@ -93,8 +93,9 @@ void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions
   own.add(ViewOption::kByClass, command.add_flag("--by-class", heap.by_class, "the objects of a class merged"));
   own.add(ViewOption::kByLoader,
           command.add_flag("--by-loader", heap.by_loader, "with the class loader of each class"));
-  own.add(ViewOption::kReachable, command.add_flag("--reachable", heap.reachable,
-                                                   "only what a collection would keep; of a heap dump or by one"));
+  own.add(ViewOption::kReachable,
+          command.add_flag("--reachable", heap.reachable,
+                           "only what a collection would keep: of a heap dump, or of a JVM by means of one"));
   own.add(ViewOption::kDepth,
           command.add_option("--depth", heap.depth, "number of references to follow (0); of dominators: levels (2)")
               ->check(CLI::Range(0, 1000)));

@@ -136,7 +136,7 @@ void find_long_operation(const Facts& facts, std::vector<Finding>& found) {
   if (!lasts.now || lasts.since < kLong) return;
   const std::string& name = lasts.now->operation;
   found.push_back({.rule = "vm-operation",
-                   .sentence = "All Java threads stand while the VM works on " +
+                   .sentence = "All Java threads are stopped while the VM works on " +
                                (name.empty() ? "one operation" : name) + ", for " + lasts.text() + " now.",
                    .evidence = {operation_of(*lasts.now), "the same safepoint at two looks"},
                    .confidence = Confidence::kCertain,

@@ -320,9 +320,9 @@ std::uint64_t PerfEvents::lost_of(const Opened& event) const {
 
 // No record follows the last losses to report them: the events' own counters have them.
 std::uint64_t PerfEvents::lost() const {
-  std::uint64_t told = lost_of_closed_;
-  for (const Opened& event : events_) told += lost_of(event);
-  return std::max(told, lost_);
+  std::uint64_t counted = lost_of_closed_;
+  for (const Opened& event : events_) counted += lost_of(event);
+  return std::max(counted, lost_);
 }
 std::uint64_t PerfEvents::throttled() const { return throttled_; }
 

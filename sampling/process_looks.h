@@ -29,11 +29,11 @@ class ProcessLooks {
     looks_[pid].seen = true;
   }
   // Its failure has been reported.
-  void told(pid_t pid) { looks_[pid].told = true; }
+  void reported(pid_t pid) { looks_[pid].reported = true; }
   // Whether this was the last look, so that its failure is final, and it has not been reported.
-  bool is_to_be_told(pid_t pid) const {
+  bool needs_report(pid_t pid) const {
     const auto look = looks_.find(pid);
-    return look != looks_.end() && look->second.count >= kMost && !look->second.told;
+    return look != looks_.end() && look->second.count >= kMost && !look->second.reported;
   }
   // Forgets processes that were not asked for in this round: they are gone.
   void end_round() {
@@ -45,7 +45,7 @@ class ProcessLooks {
   struct Look {
     std::string program;
     int count = 0;
-    bool done = false, told = false, seen = false;
+    bool done = false, reported = false, seen = false;
   };
   std::map<pid_t, Look> looks_;
 };

@@ -53,7 +53,7 @@ Result<ProfileTargets> ProfileTargets::open_all(OpenTarget open_target) {
       last = inspection.error();
       log_info("not sampled: " + last.message());
       targets.looks_.is_due(jvm.pid, program_of(jvm.pid));
-      targets.looks_.told(jvm.pid);
+      targets.looks_.reported(jvm.pid);
     }
   }
   if (targets.opened_.empty()) return fail(std::move(last));
@@ -89,9 +89,9 @@ std::vector<ProfileTargets::Inspection> ProfileTargets::newcomers() {
     if (inspection) {
       found.push_back(std::move(*inspection));
       log_debug("found " + label_of(pid));
-    } else if (looks_.is_to_be_told(pid)) {
+    } else if (looks_.needs_report(pid)) {
       log_info("not sampled: " + inspection.error().message());
-      looks_.told(pid);
+      looks_.reported(pid);
     }
   }
   looks_.end_round();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The names of options that documents have stand in trace/record alone: start_options.def and start_options.h.
+"""The names of options that documents have are written in trace/record alone: start_options.def and start_options.h.
 
     check_options.py [TREE]       check a tree (default: the one this script is in)
     check_options.py --self-test  plant violations in a tree of its own and see each one found
@@ -57,4 +57,4 @@ PLANTED = {
 
 
 if __name__ == "__main__":
-    sys.exit(planted.main(check, PLANTED, "options: each name stands once"))
+    sys.exit(planted.main(check, PLANTED, "options: each name is written once"))

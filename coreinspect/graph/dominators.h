@@ -5,7 +5,7 @@
 // special case. Memory at the peak: 20 bytes per object, and 4 per edge outside of the search tree.
 //
 // A Graph has size(), roots() (each object once) and edges_of(v), which has size() and [i]: an object or kNoObject.
-// Threads: one at a time, which starts as many as it is told to; the result is the same with any number.
+// Threads: one at a time, which starts as many as it is asked for; the result is the same with any number.
 #pragma once
 
 #include <algorithm>

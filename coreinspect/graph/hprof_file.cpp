@@ -148,9 +148,9 @@ void HprofFile::read_records() {
 }
 
 void HprofFile::read_record(const HprofRecord& record) {
-  const std::uint64_t body = record.body, length = record.end - body, told = number(record.place + 5, 4);
+  const std::uint64_t body = record.body, length = record.end - body, stated = number(record.place + 5, 4);
   if (is_cut(record)) {
-    cut_ = "a record at byte " + std::to_string(record.place) + " has " + std::to_string(told) +
+    cut_ = "a record at byte " + std::to_string(record.place) + " has " + std::to_string(stated) +
            " bytes, the file has " + std::to_string(length) + " more";
     if (!is_segment(record.tag)) return;
   }

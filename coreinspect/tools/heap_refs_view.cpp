@@ -178,7 +178,7 @@ void add_roots(HeapAccess& access, Address wanted, std::vector<Row>& rows, std::
     if (object == wanted) rows.push_back({"JNI global", handle, "", ""});
 }
 
-// 0 references of nothing would look like an object that nobody keeps.
+// 0 references of nothing would look like an object that nothing keeps.
 Result<> check_object(Inspection& inspection, Address wanted) {
   const auto klass = inspection.objects().klass_of(wanted);
   if (klass && inspection.classes().internal_name(*klass)) return {};

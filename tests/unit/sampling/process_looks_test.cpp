@@ -41,11 +41,11 @@ TEST(ProcessLooks, BeginAgainWithAnotherProcessOfThatNumber) {
 TEST(ProcessLooks, TellOfAFailureOnceAndAtTheLastOne) {
   ProcessLooks looks;
   for (int i = 0; i < ProcessLooks::kMost - 1; ++i) EXPECT_TRUE(looks.is_due(7, "java"));
-  EXPECT_FALSE(looks.is_to_be_told(7)) << "its VM may be up soon";
+  EXPECT_FALSE(looks.needs_report(7)) << "its VM may be up soon";
   EXPECT_TRUE(looks.is_due(7, "java"));
-  EXPECT_TRUE(looks.is_to_be_told(7));
-  looks.told(7);
-  EXPECT_FALSE(looks.is_to_be_told(7));
+  EXPECT_TRUE(looks.needs_report(7));
+  looks.reported(7);
+  EXPECT_FALSE(looks.needs_report(7));
 }
 
 }  // namespace
