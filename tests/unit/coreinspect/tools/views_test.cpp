@@ -26,6 +26,22 @@ TEST(Views, AWalkOverTheHeapCanBeBoundedAndShared) {
   }
 }
 
+TEST(Views, OfABundleNeedNoArgumentAndShowNoValues) {
+  EXPECT_FALSE(views_that(fact::kInBundle).empty());
+  for (const View& view : views()) {
+    if (view.is(fact::kInBundle)) {
+      EXPECT_TRUE(view.argument.empty() && view.run != nullptr) << view.name;
+      EXPECT_FALSE(view.is(fact::kWritesDump | fact::kIsPage | fact::kGivesValues)) << view.name;
+    }
+    if (view.is(fact::kFirstInBundle)) {
+      EXPECT_TRUE(view.is(fact::kInBundle) && !view.is(fact::kWalksHeap)) << view.name;
+    }
+    if (view.is(fact::kKeptWithAll)) {
+      EXPECT_TRUE(view.has(ViewOption::kAll)) << view.name;
+    }
+  }
+}
+
 TEST(Views, TheArgumentIsTheOneOfTheSnapshot) {
   ViewOptions options;
   options.arguments = {"java.lang.String.charAt(I)C"};
