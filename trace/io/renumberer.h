@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/strings.h"
+#include "trace/io/option_ids.h"
 #include "trace/schema.h"
 
 namespace jtrace::trace::io {
@@ -43,6 +44,7 @@ class IdVisitor {
   void of_element(Element& element, F& f) {
     for_each_attribute(element, [&](const AttributeInfo&, auto& member) { of_member(member, f); });
     if constexpr (std::is_same_v<Element, Value>) of_histogram(element, f);
+    if constexpr (std::is_same_v<Element, Option>) of_option(element, f);
     if constexpr (requires { element.values; }) {
       if (element.values.empty()) return;
       values_.assign(element.values.begin(), element.values.end());
@@ -67,6 +69,32 @@ class IdVisitor {
       if (is_renumbered(member)) f(member);
     }
   }
+  template <class F>
+  void of_option(Option& option, F& f) {
+    const std::string_view text = option.value.view();
+    const auto ids = ids_in_option(option.key.view(), text);
+    if (ids.empty()) return;
+    std::string changed;
+    std::size_t at = 0;
+    for (const IdInText& each : ids) {
+      changed.append(text, at, each.from - at).append(std::to_string(renumbered(each, f)));
+      at = each.from + each.size;
+    }
+    format_ = changed.append(text, at, std::string_view::npos);
+    option.value = format_;
+  }
+  template <class F>
+  static std::uint64_t renumbered(const IdInText& each, F& f) {
+    ThreadId thread(each.id);
+    ObjectId object(each.id);
+    if (each.kind == IdKind::kThread) of_one(thread, f);
+    else of_one(object, f);
+    return each.kind == IdKind::kThread ? thread.value() : object.value();
+  }
+  template <class Id, class F>
+  static void of_one(Id& id, F& f) {
+    if (is_renumbered(id)) f(id);
+  }
   // "histogram instances=N classId=ID" (docs/trace_format.md).
   template <class F>
   void of_histogram(Value& value, F& f) {
@@ -85,7 +113,7 @@ class IdVisitor {
 
   std::vector<Value> values_;
   std::vector<MethodBodyItem> items_;
-  std::string format_;
+  std::string format_;  // of a value, or the value of an option
 };
 
 }  // namespace jtrace::trace::io

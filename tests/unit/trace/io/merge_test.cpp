@@ -238,6 +238,23 @@ TEST(Merge, RenumberMakesIdsUniqueInTheDocument) {
   EXPECT_EQ(faults_of(merged.xml), 0u);
 }
 
+TEST(Merge, RenumberChangesTheIdsWithinOptionsToo) {
+  const auto trace = [](const std::string& agent) {
+    const std::string t = "t" + agent;
+    return head("n", "p", agent, "h") + start(t, agent, "1.0") + "<threadStart threadId=\"5\" traceIdRef=\"" + t +
+           "\"/>\n<objDef objId=\"9\" traceIdRef=\"" + t + "\"/>\n" + option(t, "jtrace.threadState", "5 native") +
+           option(t, "jtrace.exit", "5") + option(t, "jtrace.cutStack", "5") +
+           option(t, "jtrace.stack", "hotspot:gc__begin 5 a;b 5") + option(t, "jtrace.suppressed", "9 by 9") +
+           option(t, "jtrace.gap", "thread=5,from=1.000000000,lost=5") + option(t, "other", "5 by 9") +
+           end(t, agent, "9.0");
+  };
+  const std::string merged = merge({trace("a"), trace("b")}, true).xml;
+  for (const char* value :
+       {"10 native", "10", "hotspot:gc__begin 10 a;b 5", "18 by 18", "thread=10,from=1.000000000,lost=5", "5 by 9"})
+    EXPECT_THAT(merged, HasSubstr("value=\"" + std::string(value) + "\" traceIdRef=\"tb\"")) << merged;
+  EXPECT_THAT(merged, HasSubstr("value=\"5 native\" traceIdRef=\"ta\""));
+}
+
 TEST(Merge, AgentsThatDifferAreRefusedNodesAreCompleted) {
   const std::string text = head("n", "p", "a", "h");
   std::string other = text;
