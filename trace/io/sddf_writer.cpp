@@ -7,10 +7,17 @@
 #include "trace/io/converter.h"
 #include "trace/io/scopes.h"
 #include "trace/io/sddf_format.h"
+#include "trace/option_keys.h"
+#include "trace/record/event_names.h"
+#include "trace/record/start_options.h"
 #include "trace/xml_writer.h"
 
 namespace jtrace::trace::io {
 namespace {
+
+// The value of jtrace.unavailable in a document that has what SDDF has no records for: it was recorded, and is not 0.
+constexpr std::string_view kNotCarried =
+    "methods, calls, lines, exceptions, objects, allocations: an SDDF file does not have them";
 
 constexpr std::uint64_t kMaxInt = 0x7fffffff;
 constexpr std::uint64_t kNanos = 1'000'000'000;
@@ -236,7 +243,11 @@ class SddfWriter final : public Converter {
     record("Receive Message", machine, list({own, in, sender, process, out, kDataMessage, 0}));
   }
   void put(const Option& option, const Scope& scope, const Event&) {
-    write_note(scope, "option " + std::string(option.key.view()) + " " + std::string(option.value.view()));
+    const std::string_view key = option.key.view(), value = option.value.view();
+    if (key == kUnavailableKey && value == kNotCarried) return;  // of a document that came from SDDF
+    write_note(scope, "option " + std::string(key) + " " + std::string(value));
+    if (key == record::kEventsOption && (record::events_in(value) & record::events_lacking(kNotCarried)) != 0)
+      write_note(scope, "option " + std::string(kUnavailableKey) + " " + std::string(kNotCarried));
   }
   void put(const ThreadStart& start, const Scope& scope, const Event&) {
     const std::uint64_t id = start.threadId.present() ? start.threadId.value() : 0;

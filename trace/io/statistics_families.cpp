@@ -4,6 +4,7 @@
 
 #include "trace/io/statistics.h"
 #include "trace/record/control.h"
+#include "trace/record/event_names.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -58,11 +59,13 @@ Recorded recorded_of(const ScopeStatistics& statistics) {
   const Scope& scope = *statistics.scope;
   if (scope.snapshot) return {};
   if (scope.has_events_option) {
-    const auto asked = [&](std::uint64_t events) { return (scope.asked_events & events) != 0; };
+    std::uint64_t there = scope.asked_events;
+    for (const std::string& line : scope.unavailable) there &= ~record::events_lacking(line);
+    const auto asked = [&](std::uint64_t events) { return (there & events) != 0; };
     return {.blocked = asked(record::kMonContendedEnteredEvent),
             .waiting = asked(record::kMonWaitedEvent | record::kParkEvent),
             .sleeping = asked(record::kSleepEvent),
-            .allocations = scope.has_allocations,
+            .allocations = scope.has_allocations && asked(record::kObjAllocEvent | record::kAllocationEvent),
             .calls = asked(record::kMethodEvent),
             .pauses = asked(record::kGcEvent)};
   }

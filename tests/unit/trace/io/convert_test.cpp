@@ -326,6 +326,25 @@ TEST(Sddf, SeveralProducersAndWhatOnlyTextCarries) {
   EXPECT_EQ(from_sddf(again.bytes.text()), xml);
 }
 
+// What was recorded and SDDF has no records for is not 0 in the document that comes back.
+TEST(Sddf, WhatItDoesNotCarryIsNamedOnce) {
+  const std::string line = "methods, calls, lines, exceptions, objects, allocations: an SDDF file does not have them";
+  const auto times = [&](const std::string& xml) {
+    std::size_t found = 0;
+    for (std::size_t at = xml.find(line); at != std::string::npos; at = xml.find(line, at + 1)) ++found;
+    return found;
+  };
+  const auto through = [](const std::string& xml) {
+    Output sddf;
+    convert(sddf, xml, make_sddf_writer);
+    return from_sddf(sddf.bytes.text());
+  };
+  const std::string once = through(document("<option key=\"events\" value=\"methodEntry,methodExit,gcStart\"/>\n"));
+  EXPECT_EQ(times(once), 1u) << once;
+  EXPECT_EQ(through(once), once);
+  EXPECT_EQ(times(through(document("<option key=\"events\" value=\"gcStart,gcFinish\"/>\n"))), 0u);
+}
+
 TEST(Sddf, ACallFromAnotherProcessIsAMessage) {
   const std::string context =
       "<InvocationContext nodeIdRef=\"n\" processIdRef=\"p\" agentIdRef=\"a\" threadIdRef=\"7\" ticket=\"4\"/>";
