@@ -7,6 +7,7 @@
 #include "cli/selector.h"
 #include "session/ctl_socket.h"
 #include "session/options/filter_rule.h"
+#include "target/jvm_discovery.h"
 
 namespace jtrace::cli {
 namespace {
@@ -50,7 +51,14 @@ ExitStatus run(const CtlArguments& arguments) {
   const auto process = open_selected(arguments.jvm);
   if (!process) return report(process.error());
   const auto reply = session::ask_ctl(process->pid(), process->start_ticks(), process->uid(), *request);
-  if (!reply) return report(reply.error());
+  if (!reply) {
+    const auto maps = process->maps();
+    if (maps && target::find_libjvm(*maps) == nullptr)
+      return report(
+          Error{ErrorCategory::kNotAttachable, "process " + std::to_string(process->pid()) + " is no JVM"}.with_help(
+              "jtrace list shows the JVMs"));
+    return report(reply.error());
+  }
   if (reply->status == ExitStatus::kOk || reply->status == ExitStatus::kPartial)
     std::fputs(reply->text.c_str(), stdout);
   else log_error("ctl " + arguments.word + ": " + reply->text.substr(0, reply->text.find('\n')));

@@ -27,6 +27,8 @@ Error none_has(std::string_view part, Takes takes) {
                          : word + " is not a process id, and no JVM's main class contains it";
   std::error_code unknown;
   if (takes == Takes::kJvm && std::filesystem::is_regular_file(part, unknown)) text += ": a file is not taken here";
+  if (takes == Takes::kJvmOrFile && std::filesystem::is_directory(part, unknown))
+    text = word + " is a folder, and no JVM's main class contains it";
   return Error{ErrorCategory::kNotFound, text}.with_help("jtrace list shows the JVMs");
 }
 

@@ -174,7 +174,9 @@ Result<Recovered> recover(const std::string& pool_path, const std::string& outpu
     return fail(ErrorCategory::kRefused, "nothing was recorded in " + pool_path + ": its jtrace was killed as it began",
                 "jtrace recover " + pool_path + " --remove removes it");
   JTRACE_ASSIGN_OR_RETURN(const PoolFile pool, PoolFile::open(pool_path));
-  JTRACE_ASSIGN_OR_RETURN(auto reader, trace::record::PoolReader::open(pool.memory()));
+  auto opened = trace::record::PoolReader::open(pool.memory());
+  if (!opened) return fail(opened.error().with_context(pool_path));
+  trace::record::PoolReader& reader = *opened;
   JTRACE_ASSIGN_OR_RETURN(const Session session, read_session(reader.session_text()));
   if (session.output == output)
     return fail(ErrorCategory::kUsage, output + " is the trace's own file", "give another name with -o");
