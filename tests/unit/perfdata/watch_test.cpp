@@ -65,6 +65,24 @@ TEST(Watch, HoldsAndExplains) {
   EXPECT_FALSE(watch_of("old.used < 1M", now).holds(now, nullptr));
 }
 
+// The counters of Shenandoah's collectors are not those of pauses.
+TEST(Watch, OfShenandoahPausesAreUnknownForAReason) {
+  const auto bytes = RegionWriter()
+                         .add_long("sun.os.hrt.frequency", 1'000'000'000, Units::kHertz, Variability::kConstant)
+                         .add_text("sun.gc.collector.1.name", "Shenandoah full")
+                         .add_long("sun.gc.collector.1.invocations", 600, Units::kEvents)
+                         .add_long("sun.gc.collector.1.time", 5'000'000'000, Units::kTicks)
+                         .add_long("sun.rt.safepointTime", 7'000'000, Units::kTicks)
+                         .bytes();
+  const auto now = read_snapshot(target::BufferMemory(0, bytes), 0);
+  ASSERT_TRUE(now);
+  for (const char* name : {"gc.count", "gc.time", "full.count"})
+    EXPECT_EQ(derived_value(name, *now, nullptr), std::nullopt) << name;
+  const Watch watch = watch_of("gc.time < 1s and safepoint.time < 1s", *now);
+  EXPECT_FALSE(watch.holds(*now, nullptr));
+  EXPECT_THAT(watch.explain(*now, nullptr), HasSubstr("gc.time unknown (the counters of Shenandoah mix its pauses"));
+}
+
 TEST(Watch, CountersCountInTheirTrueUnit) {
   const Snapshot now = at(0, 10);
   EXPECT_TRUE(watch_of("sun.gc.collector.0.time == 1s", now).holds(now, nullptr));
