@@ -31,6 +31,12 @@ EXPECTED = [
 ]
 
 
+MEASURE = """<script>setTimeout(() => {
+  const table = document.querySelector('#slow .scroll');
+  document.body.dataset.widths = `${table.scrollWidth} ${table.clientWidth}`;
+}, 1000);</script>"""
+
+
 def colors(png):
     """How many colors the first lines of an 8 bit RGB(A) picture have: one of a blank page."""
     width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
@@ -83,6 +89,13 @@ def main():
         shown = show("--dump-dom", page=turned.with_suffix(".html"))
         body = shown.stdout.split("<main>")[1].split('id="data"')[0]
         assert "\\u202eniam" in body and "\u202e" not in body, "a mark of direction reaches the page"
+        # On a narrow screen the slowest calls fit: nobody pushes a table of many columns to and fro.
+        narrow = pathlib.Path(folder, "narrow.html")
+        subprocess.run([jtrace, "report", pathlib.Path(trace).with_name("till.trcxml.gz"), "-o", narrow], check=True)
+        narrow.write_text(narrow.read_text().replace("</body>", MEASURE + "</body>"))
+        shown = show("--window-size=500,1200", "--virtual-time-budget=3000", "--dump-dom", page=narrow)
+        widths = re.findall(r'data-widths="(\d+) (\d+)"', shown.stdout)
+        assert widths and int(widths[0][0]) <= int(widths[0][1]) < 500, f"the slowest calls are wider than the screen: {widths}"
         # A document of hsperf poll: the heap over time is the sum of its spaces, beside the pauses.
         polled = pathlib.Path(folder, "polled.html")
         subprocess.run([jtrace, "report", pathlib.Path(trace).with_name("heap_use.trcxml"), "-o", polled], check=True)

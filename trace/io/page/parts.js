@@ -73,13 +73,14 @@ function drawing(parent, height, draw) {
 // columns: [title, function of the row that gives the text, is it a number, function that gives what to sort by]
 // A column that is empty in all rows is left out. On paper: the first rows only.
 const kPrintedRows = 30;
-function table(parent, all_columns, rows) {
+// `name`: a class for the element around the table: 'cards', a narrow screen has each row as a list of its cells.
+function table(parent, all_columns, rows, name = '') {
   const columns = all_columns.filter((c) => !rows.length || rows.some((row) => String(c[1](row)) !== ''));
   let order = -1, down = true, word = '', all = false;
   const bar = make('div', parent, undefined, {className: 'bar'});
   const search = make('input', bar, undefined, {placeholder: 'filter'});
   const info = make('span', bar, '', {className: 'note'});
-  const body = make('div', parent, undefined, {className: 'scroll'});
+  const body = make('div', parent, undefined, {className: `scroll ${name}`});
   const element = make('table', body), head = make('tr', make('thead', element)), list = make('tbody', element);
   const left = make('p', parent, '', {className: 'note printed'});
   const first = 100;
@@ -93,7 +94,7 @@ function table(parent, all_columns, rows) {
     const shown = all ? found : found.slice(0, first);
     list.replaceChildren(...shown.map((row) => {
       const line = make('tr');
-      for (const c of columns) make('td', line, c[1](row), {className: c[2] ? 'n' : ''});
+      for (const c of columns) make('td', line, c[1](row), {className: c[2] ? 'n' : ''}).dataset.title = c[0];
       return line;
     }));
     info.textContent = shown.length < found.length ? `${count(shown.length)} of ${several(found.length, 'row')}` : several(found.length, 'row');

@@ -232,20 +232,22 @@ function slowest(process) {
   const part = section('slow', 'Slowest calls', `By ${process.calls.source}: each with what its thread waited for meanwhile, the owner of a lock when the wait began, and the callees that took half of it or more.`);
   const seconds = (s) => (s ? nanos(Math.round(s * 1e9)) : '');
   const time = (key, title) => [title, (r) => seconds(r[key]), true, (r) => r[key]];
-  const ifAny = (key, title) => (calls.some((r) => r[key]) ? [time(key, title)] : []);
+  const owner = (r) => [r.monitor && ` for ${r.monitor}`, r.owner && ` that ${r.owner} had`].filter(Boolean).join('');
+  // What a call's time went to, the longest first: in columns of their own these would leave no room for its arguments.
+  const kinds = [['blocked', 'blocked', owner], ['waiting', 'waiting'], ['sleeping', 'sleeping'], ['socketIo', 'socket I/O'], ['fileIo', 'file I/O'],
+    ['paused', 'pauses'], ['onProcessor', 'on a processor'], ['other', 'other']];
+  const spent = (r) => kinds.filter(([key]) => r[key]).sort((a, b) => r[b[0]] - r[a[0]])
+    .map(([key, word, more]) => `${seconds(r[key])} ${word}${more ? more(r) : ''}`).join(', ');
   const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ');
   table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
-    ['call', callText], ['thread', (r) => r.thread], time('blocked', 'blocked'),
-    ['for', (r) => [r.monitor, r.owner && `that ${r.owner} had`].filter(Boolean).join(' ')],
-    time('waiting', 'waiting'), time('sleeping', 'sleeping'), ...ifAny('socketIo', 'socket I/O'), ...ifAny('fileIo', 'file I/O'),
-    time('paused', 'pauses'), ...ifAny('onProcessor', 'on a processor'), ...ifAny('other', 'other'), time('heldUpOthers', 'others waited for it'), ['below it', below]], calls);
+    ['call', callText], ['thread', (r) => r.thread], ['spent', spent], time('heldUpOthers', 'others waited'), ['below it', below]], calls, 'cards');
   if (idle.length) {
     make('h3', part, 'Idle calls, by method');
     make('p', part, `${process.calls.idleCallsMore ? 'More than ' : ''}${several(process.calls.idleCallsAll, 'call')} that slept or waited for work 95 % of the time and more.`, {className: 'note'});
     table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], ['threads', (r) => count(r.threads), true, (r) => r.threads],
       time('seconds', 'in all'), ['longest', (r) => (r.longest.ended ? '' : '> ') + seconds(r.longest.seconds), true, (r) => r.longest.seconds],
-      ['the longest', (r) => callText(r.longest)], ['thread', (r) => r.longest.thread], ['below it', (r) => below(r.longest)]], idle);
+      ['the longest', (r) => callText(r.longest)], ['thread', (r) => r.longest.thread], ['below it', (r) => below(r.longest)]], idle, 'cards');
   }
   make('h3', part, 'How the times of a method\'s calls are spread');
   make('p', part, '~: about, at most an eighth too high.', {className: 'note'});
