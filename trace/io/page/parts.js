@@ -94,7 +94,10 @@ function table(parent, all_columns, rows, name = '') {
     const shown = all ? found : found.slice(0, first);
     list.replaceChildren(...shown.map((row) => {
       const line = make('tr');
-      for (const c of columns) make('td', line, c[1](row), {className: c[2] ? 'n' : ''}).dataset.title = c[0];
+      for (const c of columns) {
+        const cell = make('td', line, c[1](row), {className: c[2] ? 'n' : ''});
+        if (name) cell.dataset.title = c[0];
+      }
       return line;
     }));
     info.textContent = shown.length < found.length ? `${count(shown.length)} of ${several(found.length, 'row')}` : several(found.length, 'row');
