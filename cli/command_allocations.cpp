@@ -59,8 +59,9 @@ void add_allocations_command(CLI::App& app, ExitStatus& status) {
   CLI::App* command = app.add_subcommand("allocations", "who allocates: by class, site, stack and thread");
   add_brief_trace(*command, arguments->trace);
   command
-      ->add_option("--class", arguments->type, "only objects of this class: 'byte[]', 'com.example.*' (default: all)")
-      ->type_name("PATTERN");
+      ->add_option("--class", arguments->type,
+                   "only objects of this class: Order, 'byte[]', 'com.example.*' (default: all)")
+      ->type_name("CLASS");
   command->add_option("--by", arguments->by, "one table: class, site, stack or thread (default: all but stack)")
       ->check(one_of({"class", "site", "stack", "thread"}));
   command

@@ -1,8 +1,9 @@
 #include "trace/io/allocation_places.h"
 
 #include <algorithm>
+#include <set>
 
-#include "base/name_pattern.h"
+#include "base/class_names.h"
 
 namespace jtrace::trace::io {
 
@@ -38,14 +39,37 @@ void AllocationPlaces::add(std::string_view type, std::string_view stack, std::u
   places_[{id_of(type), id_of(stack), thread}].add(weight);
 }
 
-std::vector<AllocationRow> AllocationPlaces::rows(AllocationsBy by, std::string_view pattern) const {
+std::vector<std::string> AllocationPlaces::all_classes() const {
+  std::set<std::string> names;
+  for (const auto& place : places_) names.insert(*words_[std::get<0>(place.first)]);
+  return {names.begin(), names.end()};
+}
+
+Result<std::vector<std::string>> AllocationPlaces::classes(const std::string& wanted) const {
+  std::vector<std::string> names = all_classes();
+  if (wanted.empty()) return names;
+  JTRACE_ASSIGN_OR_RETURN(const auto meant, classes_meant(names, wanted, ""));
+  std::vector<std::string> found;
+  for (const std::size_t i : meant) found.push_back(std::move(names[i]));
+  return found;
+}
+
+std::vector<bool> AllocationPlaces::chosen(const std::string& wanted) const {
+  std::vector<bool> is_chosen(words_.size(), wanted.empty());
+  if (const auto names = classes(wanted); !wanted.empty() && names)
+    for (const std::string& name : *names) is_chosen[ids_.find(name)->second] = true;
+  return is_chosen;
+}
+
+std::vector<AllocationRow> AllocationPlaces::rows(AllocationsBy by, const std::string& wanted) const {
+  const std::vector<bool> is_chosen = chosen(wanted);
   std::map<std::tuple<std::string_view, std::string_view, std::uint64_t>, Allocated> sums;
   const bool with_stack = by == AllocationsBy::kSite || by == AllocationsBy::kStack;
   for (const auto& [place, amount] : places_) {
     const auto& [type_id, stack_id, thread] = place;
     const std::string_view type = *words_[type_id];
     std::string_view stack = *words_[stack_id];
-    if (!pattern.empty() && !matches_pattern(pattern, type)) continue;
+    if (!is_chosen[type_id]) continue;
     if (with_stack && stack.empty()) continue;
     if (by == AllocationsBy::kSite) stack = stack.substr(0, stack.find(';'));
     sums[{by == AllocationsBy::kThread ? "" : type, with_stack ? stack : "", by == AllocationsBy::kThread ? thread : 0}]
@@ -59,10 +83,11 @@ std::vector<AllocationRow> AllocationPlaces::rows(AllocationsBy by, std::string_
   return rows;
 }
 
-Allocated AllocationPlaces::total(std::string_view pattern) const {
+Allocated AllocationPlaces::total(const std::string& wanted) const {
+  const std::vector<bool> is_chosen = chosen(wanted);
   Allocated sum;
   for (const auto& [place, amount] : places_)
-    if (pattern.empty() || matches_pattern(pattern, *words_[std::get<0>(place)])) sum.add(amount);
+    if (is_chosen[std::get<0>(place)]) sum.add(amount);
   return sum;
 }
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/result.h"
 #include "trace/io/allocation_weight.h"
 
 namespace jtrace::trace::io {
@@ -38,15 +39,20 @@ class AllocationPlaces {
 
   // `stack`: contextData, "" if the trace has none.
   void add(std::string_view type, std::string_view stack, std::uint64_t thread, const AllocationWeight& weight);
-  // Those whose class matches `pattern` ("": all; without * and ? the whole name), most bytes first. By site and by
-  // stack only those with a stack.
-  std::vector<AllocationRow> rows(AllocationsBy by, std::string_view pattern) const;
-  Allocated total(std::string_view pattern) const;
+  // Those of the classes that `wanted` means (base/class_names.h; "": all), most bytes first. By site and by stack only
+  // those with a stack.
+  std::vector<AllocationRow> rows(AllocationsBy by, const std::string& wanted) const;
+  Allocated total(const std::string& wanted) const;
+  // The names of these classes; kNotFound with what would be meant, if none of them was allocated.
+  Result<std::vector<std::string>> classes(const std::string& wanted) const;
   bool has_stacks() const { return has_stacks_; }
 
  private:
   using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;  // class, stack, thread
   std::uint32_t id_of(std::string_view word);
+  std::vector<std::string> all_classes() const;
+  // By the id of a word: whether it is a class that is meant.
+  std::vector<bool> chosen(const std::string& wanted) const;
 
   std::map<std::string, std::uint32_t, std::less<>> ids_;
   std::vector<const std::string*> words_;

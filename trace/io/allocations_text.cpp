@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/class_names.h"
 #include "base/strings.h"
 #include "trace/io/table_rows.h"
 
@@ -54,10 +55,10 @@ class TextView {
     const std::string note = statistics_.allocation_note();
     if (total.elements == 0)
       return "no allocations of " + printable(view_.type) + " in the trace, of " +
-             std::to_string(statistics_.places.total("").elements) + " recorded\n" +
+             std::to_string(statistics_.places.total("").elements) + " recorded" + advice() + "\n" +
              (note.empty() ? "" : "  they are " + note + "\n");
     out_ = std::to_string(rounded(total.bytes)) + " bytes in " + counted(rounded(total.objects), "object");
-    if (!view_.type.empty()) out_ += " of " + printable(view_.type);
+    if (!view_.type.empty()) out_ += " of " + chosen_text();
     out_ += "; " + (note.empty() ? std::string("exact: each object that was recorded") : note) + "\n";
     if (note.empty() && statistics_.scope->callouts_record_allocations)
       out_ += "  without those of calls that began before the trace\n";
@@ -68,6 +69,14 @@ class TextView {
   }
 
  private:
+  std::string chosen_text() const {
+    const auto classes = statistics_.places.classes(view_.type);
+    return classes ? classes_text(*classes) : printable(view_.type);
+  }
+  std::string advice() const {
+    const auto classes = statistics_.places.classes(view_.type);
+    return classes || classes.error().help.empty() ? "" : "; " + printable(classes.error().help);
+  }
   void table(AllocationsBy by) {
     const bool needs_stack = by == AllocationsBy::kSite || by == AllocationsBy::kStack;
     if (needs_stack && !statistics_.places.has_stacks()) {

@@ -9,7 +9,7 @@
 namespace jtrace::trace::io {
 
 struct AllocationsView {
-  std::string type;                 // pattern of classes; "": all
+  std::string type;                 // which classes (base/class_names.h); "": all
   std::optional<AllocationsBy> by;  // none: by class, by site and by thread
   std::size_t rows = 20;            // of each table
 };

@@ -16,6 +16,7 @@ namespace jtrace::trace::io {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -76,6 +77,8 @@ TEST(Allocations, AreSummedUpByEachPlace) {
   EXPECT_EQ(places.rows(AllocationsBy::kClass, "").at(0).type, "a.B");
   EXPECT_EQ(places.total("byte[]").bytes, 60);
   EXPECT_EQ(places.total("byte").elements, 0u);  // no part of a name
+  EXPECT_EQ(places.total("B").bytes, 100);       // a short name
+  EXPECT_EQ(places.total("f").elements, 0u);     // a method is no class
   EXPECT_EQ(places.total("a.*").bytes, 100);
   const auto sites = places.rows(AllocationsBy::kSite, "byte*");
   ASSERT_EQ(sites.size(), 1u);
@@ -88,6 +91,17 @@ TEST(Allocations, AreSummedUpByEachPlace) {
   ASSERT_EQ(threads.size(), 2u);
   EXPECT_EQ(threads[0].thread + threads[1].thread, 15u);
   EXPECT_EQ(threads[0].amount.bytes, 30);
+}
+
+TEST(Allocations, NameTheClassesThatAreMeant) {
+  Statistics statistics;
+  feed(head("a", "jtrace", kAll) + kObjects, statistics);
+  EXPECT_THAT(allocations_text(statistics, {.type = "A", .by = AllocationsBy::kClass}),
+              AllOf(HasSubstr("32 bytes in 1 object of x.A;"), Not(HasSubstr("x.A[]"))));
+  EXPECT_THAT(allocations_text(statistics, {.type = "byte*", .by = {}}), HasSubstr("of 2 classes (byte[], byte[][]);"));
+  EXPECT_THAT(allocations_text(statistics, {.type = "byte", .by = {}}),
+              HasSubstr("no allocations of byte in the trace, of 4 recorded; did you mean byte[]?"));
+  EXPECT_THAT(allocations_text(statistics, {.type = "y.A", .by = {}}), HasSubstr("did you mean x.A?"));
 }
 
 TEST(Allocations, CompleteRecordsStayExact) {
