@@ -18,6 +18,7 @@
 #include "session/left_pools.h"
 #include "session/live_watch.h"
 #include "trace/methods_with_callouts.h"
+#include "trace/record/control.h"
 
 namespace jtrace::cli {
 namespace {
@@ -88,6 +89,23 @@ void report_end(const session::TraceSummary& summary, const std::string& path, p
   log_info(summary.text() + (path == "-" ? "" : " -> " + path));
 }
 
+// What to type next: what was seen, in lines, and where the rest is.
+void report_findings(const session::LiveWatch& watch, const session::TraceOptions& options, const std::string& path) {
+  namespace record = trace::record;
+  const auto traces = [&](std::uint64_t events) { return (options.events & events) != 0; };
+  const std::string findings = watch.findings(realtime_ns());
+  if (!findings.empty()) log_info(findings);
+  if (path == "-" || ::access(path.c_str(), F_OK) != 0) return;
+  const char* command = traces(record::kMethodEvent)       ? "slow"
+                        : traces(record::kCatchEvent)      ? "exceptions"
+                        : traces(record::kAllocationEvent) ? "allocations"
+                                                           : "stats";
+  std::string next = "next: jtrace " + std::string(command) + " " + path;
+  if (traces(record::kMonContendedEnteredEvent) && !traces(record::kParkEvent))
+    next += "; waits for locks of java.util.concurrent: --events threads,gc,monitors,parks";
+  log_info(next);
+}
+
 session::KeyConsole console_on(ProgressLine& line) {
   return {.show =
               [&line](LogLevel level, std::string_view text) {
@@ -130,14 +148,14 @@ ExitStatus run(const AttachArguments& arguments) {
   session::KeyControl control(options->filter_file, console_on(line));
   attach.control = &control;
   session::LiveWatch watch([&](std::string_view text) {
-    if (control.is_typing()) return;
+    if (!line.is_on() || control.is_typing()) return;
     line.clear();
     std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
   });
-  if (line.is_on() && !options->spills()) attach.watcher = &watch;
+  if (log_level() >= LogLevel::kInfo && !options->spills()) attach.watcher = &watch;
   attach.progress = [&](const session::Progress& progress) {
     if (control.is_typing()) return;
-    line.show(progress, attach.watcher != nullptr ? watch.state(realtime_ns()) : "");
+    if (line.is_on()) line.show(progress, attach.watcher != nullptr ? watch.state(realtime_ns()) : "");
   };
   attach.started = [&](const std::string& left_out) {
     const std::string jvm = "JVM " + std::to_string(process->pid());
@@ -149,6 +167,7 @@ ExitStatus run(const AttachArguments& arguments) {
   line.clear();
   if (!summary) return report(summary.error());
   report_end(*summary, options->output_path(process->pid()), process->pid(), !options->filters.empty());
+  if (attach.watcher != nullptr) report_findings(watch, *options, options->output_path(process->pid()));
   return summary->status();
 }
 

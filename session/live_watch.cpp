@@ -26,6 +26,7 @@ void keep(std::unordered_map<std::uint64_t, std::string>& names, std::uint64_t i
 }  // namespace
 
 Result<> LiveWatch::write(const trace::Event& event) {
+  if (std::holds_alternative<trace::MethodEntry>(event) || std::holds_alternative<trace::MethodExit>(event)) return {};
   if (const auto* enter = std::get_if<trace::MonContendedEnter>(&event)) on_enter(*enter);
   else if (const auto* entered = std::get_if<trace::MonContendedEntered>(&event)) on_entered(*entered);
   else if (const auto* wait = std::get_if<trace::MonWait>(&event)) on_park(*wait);
@@ -124,8 +125,10 @@ void LiveWatch::on_unblocked(trace::ThreadId thread, trace::Time end, bool parks
   if (found == blocked_.end() || found->second.parks != parks) return;
   const std::uint64_t now = end.ns(), time = now - std::min(found->second.since, now);
   if (time >= kLong)
-    line(now, name_of(found->first) + " was blocked for " + duration_text(time) +
-                  (found->second.is_older ? " (and before the trace)" : "") + " by " + what(found->second, "had"));
+    line(now, time,
+         name_of(found->first) + " was blocked for " + duration_text(time) +
+             (found->second.is_older ? " (and before the trace)" : "") + " by " + what(found->second, "had"),
+         long_waits_);
   blocked_.erase(found);
 }
 
@@ -137,7 +140,7 @@ void LiveWatch::on_pause_end(const trace::GcFinish& finish) {
   pauses_.total += time;
   pauses_.longest = std::max(pauses_.longest, time);
   if (time < kLong) return;
-  line(now, "the collector stopped all threads for " + duration_text(time) + pause_text(finish));
+  line(now, time, "the collector stopped all threads for " + duration_text(time) + pause_text(finish), long_pauses_);
 }
 
 std::string LiveWatch::name_of(std::uint64_t thread) const {
@@ -154,8 +157,37 @@ std::string LiveWatch::what(const Blocked& blocked, std::string_view verb) const
   return text;
 }
 
-void LiveWatch::line(std::uint64_t time, const std::string& text) {
-  if (++lines_ <= kLines) show_(time_of_day(time) + "  " + text);
+void LiveWatch::line(std::uint64_t end, std::uint64_t time, const std::string& text, Longs& longs) {
+  ++longs.count;
+  if (time > longs.longest) {
+    longs.longest = time;
+    longs.line = time_of_day(end) + "  " + text;
+  }
+  if (++lines_ <= kLines) show_(time_of_day(end) + "  " + text);
+}
+
+std::string LiveWatch::blocked_text(std::uint64_t wall) const {
+  const auto longest = std::min_element(blocked_.begin(), blocked_.end(),
+                                        [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
+  if (longest == blocked_.end() || wall < longest->second.since + kLong) return {};
+  return std::to_string(blocked_.size()) + " blocked, the longest " +
+         (longest->second.is_older ? "(since before the trace) " : "") + "for " +
+         duration_text(wall - longest->second.since) + ": " + name_of(longest->first) + " by " +
+         what(longest->second, "has");
+}
+
+std::string LiveWatch::findings(std::uint64_t wall) const {
+  std::string text;
+  const auto add = [&](const Longs& longs, const char* word) {
+    if (longs.count == 0) return;
+    text += (text.empty() ? "" : "; ") + counted(longs.count, word) + " of " + duration_text(kLong) + " and more, " +
+            (longs.count == 1 ? "" : "the longest ") + longs.line;
+  };
+  add(long_waits_, "wait");
+  add(long_pauses_, "pause");
+  if (const std::string blocked = blocked_text(wall); !blocked.empty())
+    text += (text.empty() ? "" : "; ") + ("at the end " + blocked);
+  return text;
 }
 
 std::string LiveWatch::state(std::uint64_t wall) {
@@ -163,14 +195,7 @@ std::string LiveWatch::state(std::uint64_t wall) {
     show_("... and " + std::to_string(lines_ - kLines) + " more waits and pauses of " + duration_text(kLong) +
           " and more");
   lines_ = 0;
-  std::string text;
-  const auto longest = std::min_element(blocked_.begin(), blocked_.end(),
-                                        [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
-  if (longest != blocked_.end() && wall >= longest->second.since + kLong)
-    text = std::to_string(blocked_.size()) + " blocked, the longest " +
-           (longest->second.is_older ? "(since before the trace) " : "") + "for " +
-           duration_text(wall - longest->second.since) + ": " + name_of(longest->first) + " by " +
-           what(longest->second, "has");
+  std::string text = blocked_text(wall);
   if (pauses_.count != 0)
     text += (text.empty() ? "" : ", ") + std::to_string(pauses_.count) +
             (pauses_.count == 1 ? " pause of " : " pauses, the longest ") + duration_text(pauses_.longest);

@@ -1,7 +1,7 @@
-// LiveWatch: what a terminal shows of a trace while it runs: a line for each long wait for a monitor or a lock of
-// java.util.concurrent (a park whose event names an owner), with its owner where the event names one, and for each long
-// pause of the collector; and a line about the present state. It sees the events on their way to the document. Its
-// memory is bounded. One thread.
+// LiveWatch: what a terminal shows of a trace while it runs, and what is said of it at the end: a line for each long
+// wait for a monitor or a lock of java.util.concurrent (a park whose event names an owner), with its owner where the
+// event names one, and for each long pause of the collector; and a line about the present state. It sees the events on
+// their way to the document. Its memory is bounded. One thread.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,15 @@ class LiveWatch final : public trace::EventSink {
   // The state at `wall` (ns since the epoch), to be asked for about once a second: threads that are blocked now,
   // pauses since the last call. "" if there is nothing to say.
   std::string state(std::uint64_t wall);
+  // Of the whole trace, which ended at `wall`: how many waits and pauses of kLong and more, and the longest of each.
+  // "" if there were none.
+  std::string findings(std::uint64_t wall) const;
 
  private:
+  struct Longs {  // waits or pauses of kLong and more
+    std::uint64_t count = 0, longest = 0;
+    std::string line;  // of the longest
+  };
   struct Blocked {
     std::uint64_t since = 0;  // ns since the epoch
     std::uint64_t object = 0, owner = 0;
@@ -53,7 +60,10 @@ class LiveWatch final : public trace::EventSink {
   std::string name_of(std::uint64_t thread) const;
   // "a Shop$Stock that "auditor" had", with `verb` for had.
   std::string what(const Blocked& blocked, std::string_view verb) const;
-  void line(std::uint64_t time, const std::string& text);
+  // Of one of `longs`, which took `time` until `end`.
+  void line(std::uint64_t end, std::uint64_t time, const std::string& text, Longs& longs);
+  // The one that has been blocked longest, if that is kLong; "" otherwise.
+  std::string blocked_text(std::uint64_t wall) const;
 
   std::function<void(std::string_view)> show_;
   std::unordered_map<std::uint64_t, std::string> threads_;    // names
@@ -64,6 +74,7 @@ class LiveWatch final : public trace::EventSink {
   std::uint64_t trace_since_ = 0;   // ns since the epoch
   bool has_blocking_ends_ = false;  // monContendedEntered was asked for
   Pauses pauses_;
+  Longs long_waits_, long_pauses_;
   std::size_t lines_ = 0;
 };
 

@@ -146,6 +146,27 @@ TEST_F(LiveWatchTest, APauseSaysWhatItWasFor) {
                                   "Pause); 40.0 MiB were used before, then 16.0 MiB of 64.0 MiB"));
 }
 
+TEST_F(LiveWatchTest, TheLongestAreTheFindings) {
+  EXPECT_EQ(watch_.findings(kDay), "");
+  enter(1, 1'000, ThreadId(2));
+  entered(1, 1'500);
+  enter(1, 2'000);
+  entered(1, 2'030);
+  pause(3'000, 3'030);
+  EXPECT_EQ(
+      watch_.findings(kDay + 4'000 * kMs),
+      "2 waits of 20 ms and more, the longest 00:00:01.500  \"clerk\" was blocked for 500 ms by the monitor of a "
+      "shop.Stock that \"auditor\" had; 1 pause of 20 ms and more, 00:00:03.030  the collector stopped all threads "
+      "for 30 ms; then 16.0 MiB of 64.0 MiB were used");
+}
+
+TEST_F(LiveWatchTest, WhoIsBlockedAtTheEndIsAFinding) {
+  enter(1, 1'000, ThreadId(2));
+  EXPECT_EQ(
+      watch_.findings(kDay + 3'000 * kMs),
+      "at the end 1 blocked, the longest for 2.0 s: \"clerk\" by the monitor of a shop.Stock that \"auditor\" has");
+}
+
 TEST_F(LiveWatchTest, AStormIsCutShort) {
   for (std::uint64_t i = 0; i < 50; ++i) {
     enter(1, i * 100);
