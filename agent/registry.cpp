@@ -266,6 +266,12 @@ std::uint64_t Registry::object_id(JNIEnv* jni, jobject object) {
   return id;
 }
 
+void Registry::note_thrown(jobject thrown) {
+  const jlong tag = tag_of(thrown);
+  if ((tag & kTagIsObject) == 0 || (tag & kTagWasThrown) != 0) return;
+  jvmti_->SetTag(thrown, tag | kTagWasThrown);
+}
+
 std::uint64_t Registry::new_object_id(jobject object) {
   if (tag_of(object) != 0) return 0;
   const std::uint64_t id = next_id();

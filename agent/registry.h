@@ -23,9 +23,10 @@
 
 namespace jtrace::agent {
 
-inline constexpr jlong kTagIsClass = 1;   // the mirror of a class that has a definition
-inline constexpr jlong kTagIsObject = 2;  // defined as an object (objDef, objAlloc)
-inline constexpr int kTagFlagBits = 2;
+inline constexpr jlong kTagIsClass = 1;    // the mirror of a class that has a definition
+inline constexpr jlong kTagIsObject = 2;   // defined as an object (objDef, objAlloc)
+inline constexpr jlong kTagWasThrown = 4;  // an exception of which there is a record
+inline constexpr int kTagFlagBits = 3;
 // A tag is an id (classId, objId) and flags that say what was defined under it; 0: none.
 constexpr std::uint64_t id_of_tag(jlong tag) { return static_cast<std::uint64_t>(tag) >> kTagFlagBits; }
 constexpr jlong make_tag(std::uint64_t id, jlong flags) { return static_cast<jlong>(id << kTagFlagBits) | flags; }
@@ -75,6 +76,9 @@ class Registry {
   TypeOfObject type_of(JNIEnv* jni, jclass klass);
   // Whether object_id() or new_object_id() has given it one.
   bool is_known(jobject object) { return (tag_of(object) & kTagIsObject) != 0; }
+  // An exception that has an id: there is a record of it now.
+  void note_thrown(jobject thrown);
+  bool was_thrown(jobject thrown) { return (tag_of(thrown) & kTagWasThrown) != 0; }
   // The id of the stack of the calling thread, which is `thread`, without the `skip` innermost frames; 0 if there is
   // none.
   std::uint64_t stack_id(JNIEnv* jni, jthread thread, jint skip, jint depth);

@@ -7,6 +7,7 @@ namespace jtrace::agent {
 namespace {
 
 constexpr jint kMostSuppressed = 8;  // of one exception
+constexpr int kMostCauses = 16;      // that are looked through: causes may form a circle
 
 jfieldID field_of(JNIEnv* jni, jclass type, const char* name, const char* descriptor) {
   if (type == nullptr) return nullptr;
@@ -15,13 +16,33 @@ jfieldID field_of(JNIEnv* jni, jclass type, const char* name, const char* descri
   return field;
 }
 
+jobject cause_of(JNIEnv* jni, jobject thrown, const ThrowableFields& fields) {
+  jobject cause = jni->GetObjectField(thrown, fields.cause);
+  return cause == nullptr || jni->IsSameObject(cause, thrown) ? nullptr : cause;
+}
+
+// The nearest of the causes that was thrown in the trace: a program may wrap what it caught in several new exceptions
+// and throw the outermost alone. If none was, the cause itself. Null: none.
+jobject nearest_thrown_cause(Registry& registry, JNIEnv* jni, jobject thrown, const ThrowableFields& fields) {
+  jobject direct = cause_of(jni, thrown, fields);
+  jobject each = direct;
+  for (int i = 0; i < kMostCauses && each != nullptr; ++i) {
+    if (registry.was_thrown(each)) return each;
+    jobject next = cause_of(jni, each, fields);
+    if (each != direct) jni->DeleteLocalRef(each);
+    each = next;
+  }
+  if (each != nullptr && each != direct) jni->DeleteLocalRef(each);
+  return direct;
+}
+
 // Cause and message are read at an exception's first record, and at each athrow: it may have got a cause before that.
 void describe(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, record::ExceptionRecord& made) {
   Recorder& recorder = guard.recorder();
   const ThrowableFields& fields = guard.tracer().throwable();
   if (fields.cause != nullptr) {
-    jobject cause = jni->GetObjectField(thrown, fields.cause);
-    if (cause != nullptr && !jni->IsSameObject(cause, thrown)) made.cause = recorder.registry->object_id(jni, cause);
+    jobject cause = nearest_thrown_cause(*recorder.registry, jni, thrown, fields);
+    if (cause != nullptr) made.cause = recorder.registry->object_id(jni, cause);
   }
   if (fields.message == nullptr || !recorder.config.has_flag(record::kExceptionMessages)) return;
   auto* message = static_cast<jstring>(jni->GetObjectField(thrown, fields.message));
@@ -84,6 +105,7 @@ void write_exception(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, Exc
   const bool is_known = recorder.registry->is_known(thrown);
   made.object = recorder.registry->object_id(jni, thrown);
   if (!is_known || place == ExceptionPlace::kThrow) describe(guard, jni, thrown, made);
+  recorder.registry->note_thrown(thrown);
   if (place == ExceptionPlace::kThrow) write_suppressed(guard, jni, thrown, made);
   guard.write(made, place == ExceptionPlace::kHandler ? record::RecordKind::kCatch : record::RecordKind::kThrow);
 }

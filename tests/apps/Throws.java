@@ -121,6 +121,23 @@ public final class Throws {
         }
     }
 
+    static void wrapsTwice(int i) {
+        try {
+            fail(i);
+        } catch (Known e) { // at wrapsTwice
+            Exception between = new Exception("between", new Exception("inner", e));
+            throw new IllegalStateException("outer", between); // at outer
+        }
+    }
+
+    static void wrappedTwice(int i) {
+        try {
+            wrapsTwice(i);
+        } catch (IllegalStateException e) { // at wrappedTwice
+            sink++;
+        }
+    }
+
     static void wrapped(int i) {
         try {
             wraps(i);
@@ -226,6 +243,7 @@ public final class Throws {
             case "finallyBlocks": finallyBlocks(i); break;
             case "returnsInFinally": returnsInFinally(i); break;
             case "wrapped": wrapped(i); break;
+            case "wrappedTwice": wrappedTwice(i); break;
             case "suppressed": suppressed(i); break;
             case "parses": parses(i); break;
             case "ofTheJvm": ofTheJvm(i); break;

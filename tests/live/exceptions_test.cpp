@@ -78,8 +78,9 @@ constexpr const char* kKnown = "Throws$Known";
 TEST_P(ExceptionsTest, EndWhereTheProgramEndsThem) {
   TracedJvm jvm(GetParam(), "Throws", words());
   jvm.wait_rewritten();
-  jvm.ask_each({"swallowed 30", "rethrown 31", "finallyBlocks 32", "returnsInFinally 33", "wrapped 34", "suppressed 35",
-                "parses 36", "ofTheJvm 37", "inNative 38", "kept 39", "helped 40", "left 7"});
+  jvm.ask_each({"swallowed 30", "rethrown 31", "finallyBlocks 32", "returnsInFinally 33", "wrapped 34",
+                "wrappedTwice 29", "suppressed 35", "parses 36", "ofTheJvm 37", "inNative 38", "kept 39", "helped 40",
+                "left 7"});
   jvm.finish_valid();
   const json view = view_of(jvm.path());
   EXPECT_EQ(view["complete"], true);
@@ -91,6 +92,8 @@ TEST_P(ExceptionsTest, EndWhereTheProgramEndsThem) {
        {kKnown, "swallowed", ".fail", "fail", ".returnsInFinally", "returnsInFinally", 33, 0},
        {kKnown, "wrapped", ".fail", "fail", ".wraps", "wraps", 34, 0},
        {"java.lang.IllegalStateException", "swallowed", ".wraps", "wrapper", ".wrapped", "wrapped", 34, 0},
+       {kKnown, "wrapped", ".fail", "fail", ".wrapsTwice", "wrapsTwice", 29, 0},
+       {"java.lang.IllegalStateException", "swallowed", ".wrapsTwice", "outer", ".wrappedTwice", "wrappedTwice", 29, 0},
        {kKnown, "swallowed", ".fail", "fail", ".suppressed", "suppressed", 35, 35},
        {"Throws$Closed", "suppressed", "$Resource.close", "closed", ".uses", "uses", 35, 0},
        {"java.lang.NumberFormatException", "swallowed", ".parses", "", ".parses", "parses", 36, 0},
