@@ -41,7 +41,8 @@ ProfilePlan plan_of(const ProfileArguments& arguments, const sampling::ProfileTa
   return {.format = format,
           .output = arguments.inspect.output,
           .how = std::move(how),
-          .shape = {.processes = targets.several(), .waits = waits, .cpu = !arguments.off_cpu}};
+          .shape = {.processes = targets.several(), .waits = waits, .cpu = !arguments.off_cpu},
+          .rows = arguments.rows};
 }
 
 // --- by the kernel's samples

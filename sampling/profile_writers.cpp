@@ -14,10 +14,12 @@ struct Row {
   std::uint64_t self = 0, total = 0;  // samples
 };
 
-std::string percent(std::uint64_t part, std::uint64_t all) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%6.1f %%",
-                all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all));
+// The share of all samples, and how many they are: from a few samples a share says little.
+std::string amount(std::uint64_t part, std::uint64_t all) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%6.1f %% %8llu  ",
+                all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all),
+                static_cast<unsigned long long>(part));
   return text;
 }
 
@@ -44,10 +46,9 @@ std::string table_of(const ProfileCounts& counts, const Rows& rows, bool with_to
   const std::uint64_t all = counts.total().samples;
   std::string text;
   for (const auto& [name, row] : rows.shown)
-    text += percent(row.self, all) + "  " + (with_total ? percent(row.total, all) + "  " : "") + counts.names()[name] +
-            "\n";
+    text += amount(row.self, all) + (with_total ? amount(row.total, all) : "") + counts.names()[name] + "\n";
   if (rows.more > 0)
-    text += percent(rows.self_of_more, all) + "  " + (with_total ? "          " : "") + "(" +
+    text += amount(rows.self_of_more, all) + (with_total ? std::string(19, ' ') : "") + "(" +
             std::to_string(rows.more) + " more)\n";
   return text;
 }
@@ -137,9 +138,10 @@ std::string profile_table(const ProfileCounts& counts, std::size_t limit) {
          std::set<std::uint32_t>(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end()))
       frames[frame].total += count.samples;
   }
-  std::string text = "    self     total  frame\n" + table_of(counts, greatest(frames, limit), true);
-  text += "\n   share  thread\n" + table_of(counts, greatest(threads, limit), false);
-  if (!processes.empty()) text += "\n   share  process\n" + table_of(counts, greatest(processes, limit), false);
+  std::string text = "    self  samples     total  samples  frame\n" + table_of(counts, greatest(frames, limit), true);
+  text += "\n   share  samples  thread\n" + table_of(counts, greatest(threads, limit), false);
+  if (!processes.empty())
+    text += "\n   share  samples  process\n" + table_of(counts, greatest(processes, limit), false);
   return text;
 }
 

@@ -140,15 +140,16 @@ TEST(ProfileWriters, GivePprofStacksFromTheInnermostFrame) {
 
 TEST(ProfileWriters, CountAFrameOnceInATotal) {
   const std::string table = profile_table(three_stacks(), 10);
-  EXPECT_THAT(table, HasSubstr("  50.0 %    50.0 %  read\n"));
-  EXPECT_THAT(table, HasSubstr("  25.0 %    75.0 %  loop\n")) << "it is twice in one stack";
-  EXPECT_THAT(table, HasSubstr(" 100.0 %  main,1\n"));
+  EXPECT_THAT(table, HasSubstr("  50.0 %        2    50.0 %        2  read\n"));
+  EXPECT_THAT(table, HasSubstr("  25.0 %        1    75.0 %        3  loop\n")) << "it is twice in one stack";
+  EXPECT_THAT(table, HasSubstr(" 100.0 %        4  main,1\n"));
 }
 
 TEST(ProfileWriters, SayWhatATableLeavesOut) {
   const std::string table = profile_table(three_stacks(), 1);
-  EXPECT_THAT(table, HasSubstr("  50.0 %    50.0 %  read\n  50.0 %            (4 more)\n"));
-  EXPECT_THAT(table, HasSubstr(" 100.0 %  main,1\n")) << "all threads are there";
+  EXPECT_THAT(
+      table, HasSubstr("  50.0 %        2    50.0 %        2  read\n  50.0 %        2                     (4 more)\n"));
+  EXPECT_THAT(table, HasSubstr(" 100.0 %        4  main,1\n")) << "all threads are there";
   EXPECT_THAT(profile_table(three_stacks(), 10), ::testing::Not(HasSubstr("more)")));
 }
 
