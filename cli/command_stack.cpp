@@ -1,5 +1,8 @@
 // jtrace stack: the stack of each thread of a JVM, Java frames with native ones; the target is stopped for
 // milliseconds.
+#include <algorithm>
+#include <cctype>
+
 #include "cli/answer_format.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
@@ -7,6 +10,15 @@
 
 namespace jtrace::cli {
 namespace {
+
+// "" if each of the words is a state; otherwise what is wrong.
+std::string are_states(const std::string& words) {
+  const auto is_state =
+      CLI::IsMember({"NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}, CLI::ignore_case);
+  for (std::string each : CLI::detail::split(words, ','))
+    if (std::string wrong = is_state(each); !wrong.empty()) return wrong;
+  return {};
+}
 
 ExitStatus run(InspectArguments arguments) {
   if (const Result<> good = settle_output(arguments, coreinspect::stack_view()); !good) return report(good.error());
@@ -33,14 +45,22 @@ void add_stack_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--java", threads.java, "only Java threads and Java frames");
   command->add_option("--thread", threads.name,
                       "only threads whose name contains this, or matches a pattern with * and ?");
-  command->add_option("--state", threads.state, "only threads in this state")
-      ->transform(
-          CLI::IsMember({"NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}, CLI::ignore_case));
+  command
+      ->add_option("--state", threads.state,
+                   "only threads in one of these states: NEW, RUNNABLE, BLOCKED, WAITING, TIMED_WAITING, TERMINATED; "
+                   "several are separated by commas")
+      ->type_name("STATE[,STATE...]")
+      ->check(are_states);
   command->add_flag("--locals", threads.locals, "the local variables of each frame, compiled ones included");
   command->add_flag("--show-secrets", arguments->options.show_secrets, "with --locals: do not mask secrets");
   command->add_flag("--group", threads.group, "show threads with equal stacks once, the largest group first");
   command->footer("Example: jtrace stack 1234 --max-stop 50ms");
-  command->callback([arguments, &status] { status = run(*arguments); });
+  command->callback([arguments, &status] {
+    std::string& state = arguments->options.threads.state;
+    std::transform(state.begin(), state.end(), state.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    status = run(*arguments);
+  });
 }
 
 }  // namespace jtrace::cli

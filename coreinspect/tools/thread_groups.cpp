@@ -1,10 +1,50 @@
 #include "coreinspect/tools/thread_groups.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
+#include "base/joined.h"
+#include "base/strings.h"
 #include "coreinspect/tools/views.h"
 
 namespace jtrace::coreinspect {
+namespace {
+
+std::vector<std::string> quoted(const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (const std::string& name : names) out.push_back("\"" + printable(name) + "\"");
+  return out;
+}
+
+// "GC Thread#*" of "GC Thread#12".
+std::string family_of(const std::string& name) {
+  std::string family;
+  for (const char c : name) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit) family += c;
+    else if (!family.ends_with('*')) family += '*';
+  }
+  return family;
+}
+
+// Names that differ only in numbers once, with how many there are; in the order in which they came.
+std::vector<std::string> families(const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> all;
+  for (const std::string& name : names) {
+    const std::string family = family_of(name);
+    auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.first == family; });
+    if (found == all.end()) found = all.insert(found, {family, {}});
+    found->second.push_back(name);
+  }
+  std::vector<std::string> out;
+  for (const auto& [family, members] : all)
+    out.push_back(members.size() == 1 ? quoted(members).front()
+                                      : std::to_string(members.size()) + " \"" + printable(family) + "\"");
+  return out;
+}
+
+}  // namespace
 
 void ThreadGroups::Group::add(const Wait& wait) {
   const auto same = [&](const Waiting& each) {
@@ -33,9 +73,19 @@ void ThreadGroups::add(const std::string& name, std::string_view state, const st
                        const Wait* wait) {
   const auto same = [&](const Group& group) { return group.state == state && group.stack == stack; };
   auto found = std::find_if(groups_.begin(), groups_.end(), same);
-  if (found == groups_.end()) found = groups_.insert(found, {std::string(state), stack, &walk, {}});
+  if (found == groups_.end()) found = groups_.insert(found, {std::string(state), stack, &walk, {}, {}});
   found->names.push_back(name);
   if (wait) found->add(*wait);
+}
+
+// Threads without frames have nothing in common: their names are all that tells what they are, so all are shown.
+std::string ThreadGroups::Group::names_text() const {
+  constexpr std::size_t kShownNames = 8;
+  const std::vector<std::string> shown = stack.empty() ? families(names) : quoted(names);
+  const std::size_t most = stack.empty() ? shown.size() : std::min(shown.size(), kShownNames);
+  std::string out = joined(std::span(shown).first(most));
+  if (shown.size() > most) out += " and " + std::to_string(shown.size() - most) + " more";
+  return out;
 }
 
 std::vector<const ThreadGroups::Group*> ThreadGroups::by_size() const {
@@ -47,16 +97,11 @@ std::vector<const ThreadGroups::Group*> ThreadGroups::by_size() const {
 }
 
 std::string ThreadGroups::text() const {
-  constexpr std::size_t kShownNames = 8;
   std::string out;
   for (const Group* group : by_size()) {
-    const std::size_t count = group->names.size();
-    out += std::to_string(count) + (count == 1 ? " thread" : " threads") +
-           (group->state.empty() ? "" : " " + group->state) + ": ";
-    for (std::size_t i = 0; i < std::min(count, kShownNames); ++i)
-      out += (i == 0 ? "\"" : ", \"") + printable(group->names[i]) + "\"";
-    if (count > kShownNames) out += " and " + std::to_string(count - kShownNames) + " more";
-    out += "\n" + group->waits_text() + group->stack + "\n";
+    out += counted(group->names.size(), "thread") + (group->state.empty() ? "" : " " + group->state) +
+           (group->stack.empty() ? " without frames: " : ": ") + group->names_text() + "\n" + group->waits_text() +
+           group->stack + "\n";
   }
   return out;
 }

@@ -37,6 +37,7 @@ class ThreadGroups {
     std::vector<Waiting> waits;  // in the order in which they came
     void add(const Wait& wait);
     std::string waits_text() const;
+    std::string names_text() const;
   };
   std::vector<const Group*> by_size() const;
 

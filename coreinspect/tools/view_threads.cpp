@@ -231,7 +231,8 @@ std::string pause_text(const ThreadSnapshot& snapshot) {
 }
 
 bool is_wanted(const ThreadChoice& choice, const std::string& name, std::string_view state) {
-  return is_chosen(choice.name, name) && (choice.state.empty() || choice.state == state);
+  if (!is_chosen(choice.name, name)) return false;
+  return choice.state.empty() || ("," + choice.state + ",").find("," + std::string(state) + ",") != std::string::npos;
 }
 
 std::string stack_text(const Walk& walk, Shown shown, const ObjectNames& names) {

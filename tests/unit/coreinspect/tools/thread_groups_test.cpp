@@ -36,5 +36,16 @@ TEST(ThreadGroups, CountTheirThreadsByWhatTheyWaitFor) {
                                    Not(HasSubstr("<0x104>")), HasSubstr("and for 2 more: --format json has all")));
 }
 
+TEST(ThreadGroups, NameAllThreadsWithoutFrames) {
+  ThreadGroups groups;
+  for (int i = 0; i < 12; ++i) groups.add("GC Thread#" + std::to_string(i), "", "", kWalk, nullptr);
+  for (const char* name : {"VM Thread", "C1 CompilerThread0", "a", "b", "c", "d", "e", "f"})
+    groups.add(name, "", "", kWalk, nullptr);
+  EXPECT_EQ(
+      groups.text(),
+      "20 threads without frames: 12 \"GC Thread#*\", \"VM Thread\", \"C1 CompilerThread0\", \"a\", \"b\", \"c\", "
+      "\"d\", \"e\", \"f\"\n\n");
+}
+
 }  // namespace
 }  // namespace jtrace::coreinspect
