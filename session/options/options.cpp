@@ -156,6 +156,10 @@ Result<> OptionReader::give_string(std::string_view options) {
 }
 
 Result<TraceOptions> OptionReader::finish() {
+  // Who chooses classes, and no events, wants to see what these classes do.
+  const bool chooses = !options_.filters.empty() || !options_.filter_file.empty();
+  if (chooses && std::find(seen_.begin(), seen_.end(), trace::record::kEventsOption) == seen_.end())
+    options_.events |= trace::record::kMethodEvent;
   JTRACE_RETURN_IF_ERROR(check_together(options_));
   // A file has the format's own rule: what no rule matches is included.
   if (options_.filter_file.empty()) exclude_the_rest(options_.filters);

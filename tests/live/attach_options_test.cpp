@@ -53,9 +53,9 @@ TEST_P(EachJdk, SomeContentionsHaveTheirOwnerUnasked) {
 }
 
 TEST_P(EachJdk, HasEveryOptionAndTheFiltersInOrder) {
-  TracedJvm jvm(
-      GetParam(), "Workload",
-      {"--filter", "java.util.* include", "--filter", "*Test main exclude", "--agent-options", "stack-depth=3"});
+  TracedJvm jvm(GetParam(), "Workload",
+                {"--events", "gc", "--filter", "java.util.* include", "--filter", "*Test main exclude",
+                 "--agent-options", "stack-depth=3"});
   const TraceDocument trace = jvm.finish_valid();
   const auto filters = trace.all("filter");
   ASSERT_EQ(filters.size(), 2u);
@@ -67,6 +67,15 @@ TEST_P(EachJdk, HasEveryOptionAndTheFiltersInOrder) {
   EXPECT_NE(trace.option("ring-memory"), "");
   EXPECT_THAT(trace.option("jtrace.vm"), HasSubstr("pid="));
   EXPECT_EQ(trace.all("agentCreate").front()->get("agentParameters"), "stack-depth=3");
+}
+
+TEST_P(EachJdk, AFilterAloneTracesTheCallsOfItsClasses) {
+  TracedJvm jvm(GetParam(), "Workload", {"--filter", "Workload*"});
+  jvm.wait_rewritten();
+  jvm.ask("threads 3");
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_FALSE(trace.all("methodEntry").empty());
+  EXPECT_FALSE(trace.all("threadStart").empty()) << "beside what is traced without a filter";
 }
 
 TEST_P(EachJdk, FiltersThatSelectNothingAreNamedAtTheEnd) {

@@ -149,8 +149,8 @@ TEST(Options, CallsAsTheirCallersSeeThem) {
 
 TEST(Options, ThatChangeNothingAreNamed) {
   const auto unused = [](const std::string& text) { return from_string(text)->unused; };
-  EXPECT_THAT(unused("filter=a.*"), ElementsAre(HasSubstr("option filter has no effect: it is for --events " +
-                                                          std::string(kCalloutGroupsOr.view()))));
+  EXPECT_THAT(unused("events=gc,filter=a.*"), ElementsAre(HasSubstr("option filter has no effect: it is for --events " +
+                                                                    std::string(kCalloutGroupsOr.view()))));
   EXPECT_THAT(unused("monitor-owner,events=gc"), ElementsAre(HasSubstr("option monitor-owner has no effect")));
   EXPECT_THAT(unused("monitor-owner,events=parks"), ElementsAre(HasSubstr("it is for --events monitors")));
   EXPECT_THAT(unused("events=allocations,sample-interval=0"), ElementsAre(HasSubstr("option sample-interval has no")));
@@ -161,6 +161,15 @@ TEST(Options, ThatChangeNothingAreNamed) {
                            "events=monitors,monitor-owner", "events=objects,sample-interval=0,stack-depth=3",
                            "events=allocations,stack-depth=3,filter=a.*", "when-full=block,block-limit=7"})
     EXPECT_THAT(unused(used), ElementsAre()) << used;
+}
+
+TEST(Options, AFilterAloneIsForCalls) {
+  const auto filtered = from_string("filter=a.*");
+  EXPECT_EQ(filtered->events, trace::record::default_events() | trace::record::kMethodEvent);
+  EXPECT_THAT(filtered->unused, ElementsAre());
+  EXPECT_TRUE(from_string("filter=a.*,slower-than=20ms")) << "as with --events methods";
+  EXPECT_EQ(from_string("filter=a.*,events=counts")->events, trace::record::kMethodCountEvent + 0u);
+  EXPECT_EQ(from_string("")->events, trace::record::default_events());
 }
 
 TEST(Options, EventsThatAreWrong) {
