@@ -139,7 +139,7 @@ class Page {
       const auto info = statistics.scope->threads.find(id);
       json_.begin_object().member("name", statistics.scope->thread_name(id)).member("id", std::to_string(id));
       json_.member("events", thread.events);
-      if (of_events.allocations)
+      if (knows_allocations(of_events, thread))
         json_.member("allocations", rounded(thread.allocations)).member("bytes", rounded(thread.allocated_bytes));
       if (info != statistics.scope->threads.end()) {
         json_.member("group", info->second.group);

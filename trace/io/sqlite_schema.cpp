@@ -139,7 +139,10 @@ std::string views_of_time() {
               "x.name, x.grp AS thread_group, " + time_of("x.started") + " AS started, " + time_of("x.ended") +
                   " AS ended, " + if_recorded("blocked", "w.blocked_ms") + ", " +
                   if_recorded("waiting", "w.waiting_ms") + ", " + if_recorded("sleeping", "w.sleeping_ms") + ", " +
-                  if_recorded("allocations", "a.bytes AS allocated_bytes") + ", x.id, x.agent",
+                  // Of one that ran before the trace: docs/formats.md, "Allocations".
+                  if_recorded("allocations AND (a.bytes IS NOT NULL OR b.thread IS NULL)",
+                              "a.bytes AS allocated_bytes") +
+                  ", x.id, x.agent",
               "thread x LEFT JOIN recorded r ON r.agent = x.agent LEFT JOIN (SELECT agent, thread, sum((ended - "
               "started) * (kind = 'blocked')) / 1e6 AS "
               "blocked_ms, "
@@ -147,7 +150,9 @@ std::string views_of_time() {
               "sum((ended - started) * (kind = 'sleeping')) / 1e6 AS sleeping_ms FROM wait GROUP BY 1, 2) w "
               "ON w.agent = x.agent AND w.thread = x.id "
               "LEFT JOIN (SELECT agent, thread, sum(bytes) AS bytes FROM allocation GROUP BY 1, 2) a "
-              "ON a.agent = x.agent AND a.thread = x.id") +
+              "ON a.agent = x.agent AND a.thread = x.id "
+              "LEFT JOIN (SELECT DISTINCT agent, CAST(value AS INTEGER) AS thread FROM option "
+              "WHERE key = 'jtrace.threadState') b ON b.agent = x.agent AND b.thread = x.id") +
          view("losses",
               time_of("x.started") +
                   " AS time, (x.ended - x.started) / 1e6 AS ms, CASE WHEN x.thread IS NOT NULL THEN " +

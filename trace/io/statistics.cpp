@@ -149,6 +149,7 @@ void Statistics::note_first_state(const Scope& scope, std::uint64_t thread, cons
   const std::uint64_t since = std::max(first.since, each.first_until);
   const std::uint64_t ns = first.until > since ? first.until - since : 0;
   std::uint64_t monitor = 0;
+  each.ran_before = true;
   const auto note_monitor = [&](ObjectId object) {
     if (object.present() && object.is_number()) monitor = object.value();
   };

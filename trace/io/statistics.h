@@ -39,6 +39,7 @@ struct ThreadStatistics {
   std::uint64_t since = 0;
   std::uint64_t monitor = 0, owner = 0;  // of the state
   std::uint64_t first_until = 0;         // ns: until when its state since before the trace is counted
+  bool ran_before = false;               // the trace: of its calls from then on no allocation is recorded
 };
 struct MethodStatistics {
   std::uint64_t calls = 0, total = 0, self = 0, cpu = 0;  // ns
@@ -120,6 +121,10 @@ struct Recorded {
 // By the option `events`; of a producer without it, by the elements that are there. Of a snapshot nothing has a time.
 Recorded recorded_of(const ScopeStatistics& statistics);
 
+// What a thread allocated: a running thread's old calls have no callouts, and the JVM samples it only later.
+inline bool knows_allocations(const Recorded& recorded, const ThreadStatistics& thread) {
+  return recorded.allocations && (thread.allocations > 0 || !thread.ran_before);
+}
 // Coverage of the methods that have a methodCount.
 struct Coverage {
   std::uint64_t ran = 0, counted = 0;

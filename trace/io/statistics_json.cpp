@@ -119,7 +119,7 @@ void write_threads(JsonWriter& json, const ScopeStatistics& threads, std::size_t
     if (recorded.blocked) json.member("blocked", as_seconds(row.value.blocked.total));
     if (recorded.waiting) json.member("waiting", as_seconds(row.value.waiting.total));
     if (recorded.sleeping) json.member("sleeping", as_seconds(row.value.sleeping.total));
-    if (recorded.allocations)
+    if (knows_allocations(recorded, row.value))
       json.member("allocations", rounded(row.value.allocations)).member("bytes", rounded(row.value.allocated_bytes));
     json.end_object();
   }

@@ -145,18 +145,23 @@ class TextView {
     const bool estimated = statistics.allocation_kind == AllocationKind::kSampled;
     const Recorded recorded = recorded_of(statistics);
     const auto time = [](bool is_known, const Waits& waits) { return is_known ? seconds(waits.total) : "-"; };
+    bool lacks_older = false;
     line("  %10s %12s %12s %12s %14s  %s", "EVENTS", "BLOCKED s", "WAITING s", "SLEEPING s",
          estimated ? "ALLOCATED est." : "ALLOCATED", "THREAD");
     each_of(thread_rows(statistics, rows_), [&](const ThreadRow& row) {
       line("  %10llu %12s %12s %12s %14s  %s", static_cast<unsigned long long>(row.value.events),
            time(recorded.blocked, row.value.blocked).c_str(), time(recorded.waiting, row.value.waiting).c_str(),
-           time(recorded.sleeping, row.value.sleeping).c_str(),
-           recorded.allocations ? std::to_string(rounded(row.value.allocated_bytes)).c_str() : "-",
+           time(recorded.sleeping, row.value.sleeping).c_str(), allocated(recorded, row.value).c_str(),
            printable(statistics.scope->thread_name(row.key)).c_str());
+      lacks_older |= recorded.allocations && !knows_allocations(recorded, row.value);
     });
+    if (lacks_older) line("  %s", "ALLOCATED -: the thread ran before the trace, and no allocation of it is recorded");
     if (statistics.scope->has_events_option) out_ += not_recorded(recorded);
     else if (!(recorded.blocked && recorded.waiting && recorded.sleeping && recorded.allocations))
       line("  %s", "-: the trace has none");
+  }
+  static std::string allocated(const Recorded& recorded, const ThreadStatistics& thread) {
+    return knows_allocations(recorded, thread) ? std::to_string(rounded(thread.allocated_bytes)) : "-";
   }
   static std::string not_recorded(const Recorded& recorded) {
     std::string words;

@@ -93,6 +93,21 @@ TEST(Allocations, AreSummedUpByEachPlace) {
   EXPECT_EQ(threads[0].amount.bytes, 30);
 }
 
+// The calls of a thread that ran before the trace have no callouts, and the JVM samples it only later.
+TEST(Allocations, OfAThreadThatRanBeforeTheTraceAreNotNone) {
+  const std::string ran =
+      "<threadStart threadId=\"8\" time=\"1.0\" threadName=\"idle\"/>\n" +
+      option("jtrace.threadState", "8 runnable") + option("jtrace.threadState", "7 runnable") +
+      "<threadStart threadId=\"9\" time=\"1.5\" threadName=\"new\"/>\n<threadEnd threadIdRef=\"9\" time=\"3.0\"/>\n";
+  Statistics statistics;
+  feed(head("a", "jtrace", kExact) + ran + kObjects, statistics);
+  const std::string text = statistics_text(statistics, 20);
+  EXPECT_THAT(text, ContainsRegex(" 524448  main\n"));
+  EXPECT_THAT(text, ContainsRegex(" 0  new\n"));
+  EXPECT_THAT(text, ContainsRegex(" -  idle\n"));
+  EXPECT_THAT(text, HasSubstr("ALLOCATED -: the thread ran before the trace"));
+}
+
 TEST(Allocations, NameTheClassesThatAreMeant) {
   Statistics statistics;
   feed(head("a", "jtrace", kAll) + kObjects, statistics);

@@ -142,6 +142,11 @@ TEST_F(SqliteViews, WhatWasNotRecordedIsNull) {
   path = database("<option key=\"events\" value=\"threads,sleeps,objects,methods,counts\"/>\n" + events);
   EXPECT_EQ(ask(path, threads), "- - 0.0 0");
   EXPECT_EQ(ask(path, "SELECT calls, total_ms, self_ms, counted FROM methods"), "0 0.0 0.0 5");
+  path = database(
+      "<option key=\"events\" value=\"threads,sleeps,objects\"/>\n"
+      "<option key=\"jtrace.threadState\" value=\"1 native\"/>\n" +
+      events);
+  EXPECT_EQ(ask(path, threads), "- - 0.0 -") << "its calls began before the trace";
 }
 
 TEST_F(SqliteViews, CollectionsHaveTheHeapBeforeAndAfterThem) {
