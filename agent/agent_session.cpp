@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -18,6 +19,7 @@
 #include "agent/retired_pools.h"
 #include "agent/waits/wait_tracer.h"
 #include "base/clock.h"
+#include "trace/jdk_option.h"
 #include "trace/option_keys.h"
 #include "trace/record/event_words.h"
 
@@ -85,6 +87,14 @@ void AgentSession::report_late_samples() {
                  "allocations has every object");
 }
 
+// The sampler's estimates depend on it (docs/formats.md, "Allocations").
+void AgentSession::report_jdk() {
+  if (!traces(record::kObjAllocEvent) || config.sample_interval == 0) return;
+  char text[16];
+  const int length = snprintf(text, sizeof text, "%d", major_version(jvmti));
+  definitions.append_option(trace::kJdkKey, std::string_view(text, static_cast<std::size_t>(length)));
+}
+
 void AgentSession::set_callbacks() {
   EventCallbacks callbacks;
   install_callbacks(callbacks);
@@ -127,6 +137,7 @@ const char* AgentSession::go_live(JNIEnv* jni) {
   LocalFrame frame(jni, 8);
   if (const char* error = threads.start(jni, jvmti)) return error;
   report_late_samples();
+  report_jdk();
   prepare_methods(jni);
   prepare_waits(jni);
   writer.pool.header().agent_state.store(static_cast<std::uint32_t>(record::AgentState::kTracing));

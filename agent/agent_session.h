@@ -85,6 +85,7 @@ class AgentSession : public Recorder {
   void set_callbacks();
   void report_missing(std::string_view what, std::string_view why);
   void report_late_samples();
+  void report_jdk();
   void report_not_offered(const NotOffered& missing);
 
   std::unique_ptr<MethodTracer> method_tracer_;  // what `methods` and `waits` point to

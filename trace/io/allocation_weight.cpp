@@ -78,6 +78,21 @@ std::string allocation_note(const Scope& scope, std::uint64_t samples) {
   return note;
 }
 
+bool is_large_sample(const Scope& scope, const ObjAlloc& alloc) {
+  constexpr std::uint64_t kNotSmall = 8;  // a part of the interval
+  if (allocation_kind(scope) != AllocationKind::kSampled) return false;
+  return alloc.size.value_or(0) >= *scope.sample_interval / kNotSmall;
+}
+
+std::string surplus_note(const Scope& scope) {
+  constexpr std::uint64_t kWithoutSurplus = 25;  // docs/formats.md, "Allocations"
+  if (scope.jdk == 0 || scope.jdk >= kWithoutSurplus) return {};
+  return "; JDK " + std::to_string(scope.jdk) +
+         " takes too many samples of a thread that makes large arrays and small objects (25 and later do not): both "
+         "may "
+         "be half as high again or more, which ERROR does not contain; jtrace allocations --filter counts each object";
+}
+
 std::string_view primitive_array(std::uint64_t is_array) {
   const PrimitiveType* type = primitive_of_code(is_array);
   return type != nullptr ? type->array_name : std::string_view();

@@ -37,6 +37,11 @@ AllocationWeight allocation_weight(const Scope& scope, const ObjAlloc& alloc);
 // "estimated from 12 samples, one each 524288 bytes on average", and what the JVM does not report; "" if exact.
 std::string allocation_note(const Scope& scope, std::uint64_t samples);
 
+// Of samples: not small compared with the interval.
+bool is_large_sample(const Scope& scope, const ObjAlloc& alloc);
+// For samples of large objects and of others, taken by a JDK whose sampler then takes too many; "" of other JDKs.
+std::string surplus_note(const Scope& scope);
+
 // What the JVM could not give of allocations, sampled or each of them (jtrace.unavailable), with the reason.
 std::vector<std::string> unavailable_allocations(const Scope& scope);
 

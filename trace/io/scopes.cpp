@@ -7,6 +7,7 @@
 #include "base/time_text.h"
 #include "trace/clock_option.h"
 #include "trace/io/loss_sink.h"
+#include "trace/jdk_option.h"
 #include "trace/methods_with_callouts.h"
 #include "trace/option_keys.h"
 #include "trace/record/control.h"
@@ -64,6 +65,7 @@ void note_option(Scope& scope, std::string_view key, std::string_view value) {
   else if (key == record::kMinContentionOption) scope.min_contention = parse_seconds(value).value_or(0);
   else if (key == kShortContentionsKey) note_short_contentions(scope, value);
   else if (key == record::kSampleIntervalOption) scope.sample_interval = parse_decimal<std::uint64_t>(value);
+  else if (key == kJdkKey) scope.jdk = parse_decimal<std::uint64_t>(value).value_or(0);
   else if (key == kGapsKey) scope.gaps_by_thread = value == kGapsByThread;
   else if (key == record::kSlowerThanOption && value != "0") scope.slower_than = value;
 }

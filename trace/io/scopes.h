@@ -62,6 +62,7 @@ struct Scope {
   std::optional<std::uint64_t> methods_with_callouts;     // jtrace.rewritten: of loaded classes
   bool has_blocking_ends = false, has_wait_ends = false;  // monContendedEntered, monWaited were asked for
   std::optional<std::uint64_t> sample_interval;
+  std::uint64_t jdk = 0;             // jtrace.jdk; 0: not known
   std::string slower_than;           // only calls of this time or longer are recorded, in seconds; "": all
   std::uint64_t min_contention = 0;  // ns: contentions that were shorter are only counted; 0: all are recorded
   std::map<std::string, ShortContentions, std::less<>> short_contentions;  // by class, as Java prints it; "": the rest

@@ -40,7 +40,10 @@ std::string_view state_name(ThreadState state) {
 }
 
 std::string ScopeStatistics::allocation_note() const {
-  return allocation_kind == AllocationKind::kNone ? "" : io::allocation_note(*scope, count(ElementKind::kObjAlloc));
+  if (allocation_kind == AllocationKind::kNone) return {};
+  const std::uint64_t samples = count(ElementKind::kObjAlloc);
+  const bool is_mixed = large_samples != 0 && large_samples < samples;
+  return io::allocation_note(*scope, samples) + (is_mixed ? surplus_note(*scope) : "");
 }
 
 std::string lost_events(const ScopeStatistics& statistics) {
@@ -146,10 +149,10 @@ void Statistics::note_first_state(const Scope& scope, std::uint64_t thread, cons
   ScopeStatistics& statistics = by_scope_[scope.index];
   // The documents of one trace repeat it.
   ThreadStatistics& each = statistics.threads[thread];
+  each.ran_before = true;
   const std::uint64_t since = std::max(first.since, each.first_until);
   const std::uint64_t ns = first.until > since ? first.until - since : 0;
   std::uint64_t monitor = 0;
-  each.ran_before = true;
   const auto note_monitor = [&](ObjectId object) {
     if (object.present() && object.is_number()) monitor = object.value();
   };
@@ -371,6 +374,7 @@ void Statistics::note_allocation(ScopeStatistics& statistics, const ObjAlloc& al
   statistics.allocation_kind = allocation_kind(*statistics.scope);
   const std::string name = allocated_type(*statistics.scope, alloc.isArray, alloc.classIdRef);
   statistics.allocations[name].add(weight);
+  if (is_large_sample(*statistics.scope, alloc)) ++statistics.large_samples;
   statistics.places.add(name, alloc.contextData.view(), alloc.threadIdRef.present() ? alloc.threadIdRef.value() : 0,
                         weight);
   if (const std::string_view stack = alloc.contextData.view(); !stack.empty()) {

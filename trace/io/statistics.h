@@ -96,6 +96,7 @@ struct ScopeStatistics {
   std::map<std::pair<std::uint64_t, std::uint64_t>, Waits> waited_for;  // thread, owner when the wait began
   std::map<std::string, Allocated> allocations;                         // class
   std::map<std::string, Allocated> sites;                               // innermost frame of the allocation, class
+  std::uint64_t large_samples = 0;                                      // is_large_sample()
   AllocationPlaces places;
   AllocationKind allocation_kind = AllocationKind::kNone;
   std::unordered_map<std::uint64_t, MethodStatistics> methods;
@@ -120,11 +121,11 @@ struct Recorded {
 };
 // By the option `events`; of a producer without it, by the elements that are there. Of a snapshot nothing has a time.
 Recorded recorded_of(const ScopeStatistics& statistics);
-
 // What a thread allocated: a running thread's old calls have no callouts, and the JVM samples it only later.
 inline bool knows_allocations(const Recorded& recorded, const ThreadStatistics& thread) {
   return recorded.allocations && (thread.allocations > 0 || !thread.ran_before);
 }
+
 // Coverage of the methods that have a methodCount.
 struct Coverage {
   std::uint64_t ran = 0, counted = 0;

@@ -96,8 +96,8 @@ TEST(Allocations, AreSummedUpByEachPlace) {
 // The calls of a thread that ran before the trace have no callouts, and the JVM samples it only later.
 TEST(Allocations, OfAThreadThatRanBeforeTheTraceAreNotNone) {
   const std::string ran =
-      "<threadStart threadId=\"8\" time=\"1.0\" threadName=\"idle\"/>\n" +
-      option("jtrace.threadState", "8 runnable") + option("jtrace.threadState", "7 runnable") +
+      "<threadStart threadId=\"8\" time=\"1.0\" threadName=\"idle\"/>\n" + option("jtrace.threadState", "8 runnable") +
+      option("jtrace.threadState", "7 runnable") +
       "<threadStart threadId=\"9\" time=\"1.5\" threadName=\"new\"/>\n<threadEnd threadIdRef=\"9\" time=\"3.0\"/>\n";
   Statistics statistics;
   feed(head("a", "jtrace", kExact) + ran + kObjects, statistics);
@@ -106,6 +106,18 @@ TEST(Allocations, OfAThreadThatRanBeforeTheTraceAreNotNone) {
   EXPECT_THAT(text, ContainsRegex(" 0  new\n"));
   EXPECT_THAT(text, ContainsRegex(" -  idle\n"));
   EXPECT_THAT(text, HasSubstr("ALLOCATED -: the thread ran before the trace"));
+}
+
+// HotSpot before 25 takes too many samples of what is allocated beside large objects.
+TEST(Allocations, SayThatTheJdkOverstatesThemWhereItDoes) {
+  const auto note = [](const std::string& jdk, const std::string& objects) {
+    Statistics statistics;
+    feed(head("a", "jtrace", kSampled + option("jtrace.jdk", jdk)) + objects, statistics);
+    return allocations_text(statistics, {});
+  };
+  EXPECT_THAT(note("17", kObjects), HasSubstr("JDK 17 takes too many samples of a thread that makes large arrays"));
+  EXPECT_THAT(note("25", kObjects), Not(HasSubstr("too many samples")));
+  EXPECT_THAT(note("17", alloc(1, "isArray=\"0\" size=\"32\" classIdRef=\"1\"")), Not(HasSubstr("too many samples")));
 }
 
 TEST(Allocations, NameTheClassesThatAreMeant) {
