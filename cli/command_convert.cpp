@@ -1,8 +1,13 @@
 // jtrace convert IN -o OUT: a trace in another format.
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/strings.h"
 #include "base/temporary_file.h"
 #include "cli/commands.h"
 #include "cli/overwriting.h"
@@ -53,16 +58,25 @@ Result<> check_options(const ConvertArguments& arguments, const std::string& for
   return {};
 }
 
+// "812 option, 30 gcStart and 3 more kinds": the most frequent first; all of them if `all`.
+std::string lost_text(const std::map<std::string, std::uint64_t>& lost, bool all) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::pair<std::string, std::uint64_t>> kinds(lost.begin(), lost.end());
+  std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  const std::size_t shown = all ? kinds.size() : std::min(kinds.size(), kShown);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(kinds[i].second) + " " + kinds[i].first;
+  if (const std::size_t more = kinds.size() - shown; more != 0)
+    text += " and " + counted(more, "more kind") + " (-v names them)";
+  return text;
+}
+
 // Reports in one line what the output does not contain; strict: as an error.
 ExitStatus report_lost(const io::Converter& converter, const std::string& format, bool strict) {
   const auto lost = converter.lost();
   if (lost.empty()) return ExitStatus::kOk;
-  std::string text = format + " cannot carry: ";
-  bool first = true;
-  for (const auto& [name, count] : lost) {
-    text += (first ? "" : ", ") + std::to_string(count) + " " + name;
-    first = false;
-  }
+  const std::string text = format + " cannot carry: " + lost_text(lost, strict || log_level() >= LogLevel::kDebug);
   if (strict) return report(Error{ErrorCategory::kPartial, text});
   log_info(text);
   return ExitStatus::kOk;
