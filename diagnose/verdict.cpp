@@ -1,6 +1,7 @@
 #include "diagnose/verdict.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/joined.h"
 #include "base/json.h"
@@ -108,6 +109,16 @@ void write_steps(JsonWriter& json, const std::vector<StepRecord>& steps) {
   json.end_array();
 }
 
+std::string asked_text(const Verdict& verdict) {
+  constexpr std::size_t kShown = 4;
+  const std::span<const std::string> asked(verdict.asked);
+  if (asked.empty()) return "nothing";
+  // All that was looked for is a part of the answer that nothing was found.
+  if (!verdict.is_found() || asked.size() <= kShown) return joined(asked);
+  return joined(asked.first(kShown)) + " and " + std::to_string(asked.size() - kShown) +
+         " more kinds of trouble (--format json names all)";
+}
+
 }  // namespace
 
 Verdict judge(const Facts& facts) {
@@ -139,7 +150,7 @@ std::string text_of(const Verdict& verdict, const Collected& collected) {
   for (std::size_t i = 0; i < std::min(count, kHeadline); ++i) append_finding(out, verdict.findings[i], i + 1);
   if (count > kHeadline) out += "\nBelow these:\n";
   for (std::size_t i = kHeadline; i < count; ++i) append_finding(out, verdict.findings[i], i + 1);
-  out += "\nLooked for: " + (verdict.asked.empty() ? "nothing" : joined(verdict.asked)) + ".\n";
+  out += "\nLooked for: " + asked_text(verdict) + ".\n";
   append_skipped(out, verdict, collected);
   return out + cost_of(collected);
 }

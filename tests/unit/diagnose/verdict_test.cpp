@@ -57,6 +57,16 @@ TEST(Verdict, IsWholeWithoutWhatNotAllJvmsTell) {
   EXPECT_THAT(text_of(verdict, collected), HasSubstr("libjvm.so has no symbols for the GC locker"));
 }
 
+TEST(Verdict, WithAFindingIsShortAboutTheRest) {
+  const Collected collected = all_collected();
+  Verdict verdict = judge(collected.facts);
+  ASSERT_GT(verdict.asked.size(), 10u);
+  verdict.findings.push_back({.rule = "deadlock", .sentence = "Deadlock.", .confidence = Confidence::kCertain});
+  EXPECT_THAT(text_of(verdict, collected),
+              HasSubstr(verdict.asked[3] + " and " + std::to_string(verdict.asked.size() - 4) +
+                        " more kinds of trouble (--format json names all).\n"));
+}
+
 TEST(Verdict, NamesWhatWasNotLookedAt) {
   Collected collected;
   collected.steps = {{.name = "opening the JVM", .problem = "not permitted"}};
