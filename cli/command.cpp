@@ -78,7 +78,9 @@ std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error, 
   if (command == &app && !words.empty() && !words.front().starts_with("-"))
     return unknown_command(app, words.front(), hint_of);
   const auto option = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with("-"); });
-  return option == words.end() ? error.what() : unknown_option(*command, *option);
+  if (option != words.end()) return unknown_option(*command, *option);
+  if (words.empty() || command == &app) return error.what();
+  return "'" + words.front() + "' is one word too many for " + app.get_name() + " " + command->get_name();
 }
 
 int print_all(const std::string& text) {

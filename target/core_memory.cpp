@@ -118,7 +118,12 @@ Result<CoreMemory::MappedFile> CoreMemory::map_file(const std::string& path) {
   UniqueFd fd;
   if (!options_.sysroot.empty() && local != options_.libjvm) {
     JTRACE_ASSIGN_OR_RETURN(const UniqueFd root, open_file(options_.sysroot, O_PATH | O_DIRECTORY));
-    JTRACE_ASSIGN_OR_RETURN(fd, open_in_root(root.get(), path, O_RDONLY | O_NONBLOCK));
+    auto opened = open_in_root(root.get(), path, O_RDONLY | O_NONBLOCK);
+    if (!opened) {
+      opened.error().path = local;
+      return fail(std::move(opened.error()));
+    }
+    fd = std::move(*opened);
   } else {
     JTRACE_ASSIGN_OR_RETURN(fd, open_file(local, O_RDONLY | O_NONBLOCK));
   }
