@@ -17,6 +17,7 @@
 #include "agent/lasting_environment.h"
 #include "agent/methods/method_tracer.h"
 #include "agent/retired_pools.h"
+#include "agent/waits/wait_kinds.h"
 #include "agent/waits/wait_tracer.h"
 #include "base/clock.h"
 #include "trace/jdk_option.h"
@@ -168,15 +169,13 @@ void AgentSession::drop_methods() {
 }
 
 void AgentSession::prepare_waits(JNIEnv* jni) {
-  const bool sleeps = traces(record::kSleepEvent);
-  const bool parks = traces(record::kParkEvent);
-  if (!sleeps && !parks) return;
+  if (!traces(kWaitEvents)) return;
   wait_tracer_ = std::make_unique<WaitTracer>(jvmti, looks, threads, *registry);
   waits = wait_tracer_.get();
-  if (const char* error = waits->prepare(jni, sleeps, parks)) {
-    report_missing("Thread.sleep and LockSupport.park", error);
+  if (const char* error = waits->prepare(jni, granted_events & kWaitEvents)) {
+    report_missing(kWaitNames.view(), error);
     drop_waits();
-    granted_events &= ~(record::kSleepEvent | record::kParkEvent);
+    granted_events &= ~kWaitEvents;
   }
   // The event was needed to make the class; switch_events() enables it again if it is wanted.
   jvmti->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);

@@ -1,6 +1,7 @@
 #include "agent/event_needs.h"
 
 #include "agent/jvm_support.h"
+#include "agent/waits/wait_kinds.h"
 #include "trace/record/event_words.h"
 
 namespace jtrace::agent {
@@ -72,12 +73,8 @@ constexpr EventNeed kNeeds[] = {
      kCanRetransformClasses,
      {JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK},  // reports the classes that the hook rewrote
      "can_retransform_classes"},
-    // Its events are the class's own (WaitTracer).
-    {record::kSleepEvent | record::kParkEvent,
-     "Thread.sleep and LockSupport.park",
-     kCanRetransformClasses,
-     {0, 0},
-     "can_retransform_classes"},
+    // The classes of the JDK that WaitTracer rewrites make them.
+    {kWaitEvents, kWaitNames.view(), kCanRetransformClasses, {0, 0}, "can_retransform_classes"},
     {record::kObjAllocEvent,
      record::element_of(record::kObjAllocEvent),
      kCanGenerateSampledObjectAllocEvents,
@@ -95,6 +92,13 @@ static_assert(
       return bits == record::kAllEvents;
     }(),
     "an event of events.def has no row in kNeeds: it would never be switched on");
+static_assert(
+    [] {
+      for (const EventNeed& need : kNeeds)
+        if (need.events[0] == 0 && (need.bits & ~kWaitEvents) != 0) return false;
+      return true;
+    }(),
+    "a row of kNeeds has no JVM TI event, and its event no row in kWaitKinds (wait_kinds.h): nothing would make it");
 
 }  // namespace
 

@@ -66,8 +66,8 @@ LAYERS = {
 # The rest of agent/ and its folders know the Recorder, not the session.
 FILES = {f"agent/{name}": "agent:session" for name in (
     "agent_entry.cpp", "agent_session.cpp", "agent_session.h", "callbacks_gc.cpp", "callbacks_object.cpp",
-    "callbacks_runtime.cpp", "control_thread.cpp", "control_thread.h", "handshake.cpp", "handshake.h", "startup.cpp",
-    "startup.h")}
+    "callbacks_runtime.cpp", "control_thread.cpp", "control_thread.h", "event_needs.cpp", "event_needs.h", "handshake.cpp",
+    "handshake.h", "startup.cpp", "startup.h")}
 FOLDERS = sorted(set(LAYERS) - set(FILES.values()))
 # Layers at one level, which may include one another.
 PEERS = {"coreinspect/oops", "coreinspect/runtime"}

@@ -37,8 +37,8 @@ constexpr WaitCall kCalls[] = {
 // Finds the calls of one class and overwrites those that are redirected.
 class Redirector {
  public:
-  Redirector(const ClassFile& klass, std::string_view helper, bool sleeps, bool parks)
-      : klass_(klass), pool_(klass.constant_count()), helper_(helper), sleeps_(sleeps), parks_(parks) {}
+  Redirector(const ClassFile& klass, std::string_view helper, WaitCall::Kind kind)
+      : klass_(klass), pool_(klass.constant_count()), helper_(helper), kind_(kind) {}
 
   bool run(classfile::Bytes& out) {
     const classfile::ByteView bytes = klass_.bytes();
@@ -61,7 +61,7 @@ class Redirector {
   const WaitCall* call_at(std::uint8_t op, std::uint16_t constant) const {
     const ClassFile::Reference callee = klass_.method_reference(constant);
     for (const WaitCall& each : kCalls) {
-      if (!(each.kind == WaitCall::kSleep ? sleeps_ : parks_) || each.op != op || each.host != klass_.name()) continue;
+      if (each.kind != kind_ || each.op != op || each.host != klass_.name()) continue;
       if (each.owner == callee.owner && each.name == callee.name && each.descriptor == callee.descriptor) return &each;
     }
     return nullptr;
@@ -99,8 +99,7 @@ class Redirector {
   const ClassFile& klass_;
   classfile::ConstantPool pool_;
   std::string_view helper_;
-  bool sleeps_;
-  bool parks_;
+  WaitCall::Kind kind_;
   std::uint16_t owner_ = 0;
   std::uint16_t constants_[sizeof kCalls / sizeof kCalls[0]] = {};
   classfile::Bytes changed_;
@@ -126,10 +125,14 @@ bool callout_parks(const ClassFile& klass, const std::vector<bool>& parks_in, st
 
 std::span<const WaitCall> wait_calls() { return kCalls; }
 
-bool redirect_waits(const ClassFile& klass, std::string_view helper, bool sleeps, bool parks, classfile::Bytes& out) {
-  Redirector redirector(klass, helper, sleeps, parks);
+bool redirect_sleeps(const ClassFile& klass, std::string_view helper, classfile::Bytes& out) {
+  return Redirector(klass, helper, WaitCall::kSleep).run(out);
+}
+
+bool redirect_parks(const ClassFile& klass, std::string_view helper, classfile::Bytes& out) {
+  Redirector redirector(klass, helper, WaitCall::kPark);
   const bool redirected = redirector.run(out);
-  if (!parks || klass.name() != kLockSupportClass) return redirected;
+  if (klass.name() != kLockSupportClass) return redirected;
   ClassFile changed;
   classfile::Bytes rewritten;
   if (redirected && !changed.parse(out)) return false;

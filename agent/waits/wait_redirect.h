@@ -1,5 +1,5 @@
-// redirect_waits: rewrites a class file so that calls that make a thread wait are reported to a helper class. Pure
-// functions over bytes; no JVM.
+// redirect_sleeps, redirect_parks: rewrite a class file so that calls that make a thread wait are reported to a helper
+// class. Pure functions over bytes; no JVM.
 //
 // Waits of virtual threads may end by an exception, so the helper makes the call itself and reports it. The call
 // becomes an invokestatic of the same name whose first argument is the receiver; no instruction moves. The helper's
@@ -36,14 +36,14 @@ struct WaitCall {
   std::string_view static_descriptor;
 };
 
-inline constexpr std::string_view kThreadClass = "java/lang/Thread";
-inline constexpr std::string_view kLockSupportClass = "java/util/concurrent/locks/LockSupport";
+inline constexpr char kThreadClass[] = "java/lang/Thread";
+inline constexpr char kLockSupportClass[] = "java/util/concurrent/locks/LockSupport";
 
 // All such calls of JDK 19 to 27.
 std::span<const WaitCall> wait_calls();
 
-// `out`: the class, in which calls of these kinds go to `helper`. False if it has none, or cannot be parsed.
-bool redirect_waits(const classfile::ClassFile& klass, std::string_view helper, bool sleeps, bool parks,
-                    classfile::Bytes& out);
+// `out`: the class, in which its calls of a kind go to `helper`. False if it has none, or cannot be parsed.
+bool redirect_sleeps(const classfile::ClassFile& klass, std::string_view helper, classfile::Bytes& out);
+bool redirect_parks(const classfile::ClassFile& klass, std::string_view helper, classfile::Bytes& out);
 
 }  // namespace jtrace::agent

@@ -2,7 +2,9 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "agent/boot_class.h"
 #include "agent/callback_guard.h"
@@ -10,6 +12,7 @@
 #include "agent/native_methods.h"
 #include "agent/waits/sleep_native.h"
 #include "agent/waits/wait_class.h"
+#include "agent/waits/wait_kinds.h"
 #include "agent/waits/wait_redirect.h"
 
 namespace jtrace::agent {
@@ -86,7 +89,7 @@ OpenWait begin_sleep(JNIEnv* jni, jlong nanos) {
   CallbackGuard guard;
   if (!guard || nanos < 0) return {};
   Recorder& recorder = guard.recorder();
-  if (recorder.waits == nullptr || !recorder.waits->sleeps()) return {};
+  if (recorder.waits == nullptr || !recorder.waits->wants(record::kSleepEvent)) return {};
   LocalFrame frame(jni, 8);
   const CurrentThread thread(recorder.jvmti, jni);
   if (thread.get() == nullptr) return {};
@@ -189,17 +192,17 @@ jboolean JNICALL call_bind(JNIEnv* jni, jclass, jboolean ours) {
 
 }  // namespace
 
-const char* WaitTracer::prepare(JNIEnv* jni, bool sleeps, bool parks) {
+const char* WaitTracer::prepare(JNIEnv* jni, std::uint64_t events) {
   LocalFrame frame(jni, 16);
-  sleeps_ = sleeps;
-  parks_ = parks;
+  events_ = events;
   if (const char* error = define_class(jni)) return error;
-  if (sleeps_) {
-    if (const char* error = find_sleep_native(jni, threads_.thread_class())) return error;
-    virtual_sleeps_ = jni->FindClass("java/lang/VirtualThread") != nullptr;
+  for (const WaitKind& kind : kWaitKinds) {
+    if (!wants(kind.event)) continue;
+    if (const char* error = (this->*kind.find)(jni)) return error;
+    if (kind.with == nullptr || jni->FindClass(kind.with) != nullptr) rewritten_ |= kind.event;
     threw(jni);
   }
-  return parks_ ? find_blockers(jni) : nullptr;
+  return nullptr;
 }
 
 const char* WaitTracer::define_class(JNIEnv* jni) {
@@ -241,6 +244,8 @@ const char* WaitTracer::define_class(JNIEnv* jni) {
   return nullptr;
 }
 
+const char* WaitTracer::find_sleep(JNIEnv* jni) { return find_sleep_native(jni, threads_.thread_class()); }
+
 const char* WaitTracer::find_blockers(JNIEnv* jni) {
   blocker_field_ = jni->GetFieldID(threads_.thread_class(), "parkBlocker", "Ljava/lang/Object;");
   if (threw(jni) || blocker_field_ == nullptr) return "LockSupport.park: java.lang.Thread has no field parkBlocker";
@@ -259,8 +264,8 @@ bool WaitTracer::bind(JNIEnv* jni, bool ours) const {
 }
 
 void WaitTracer::start(JNIEnv* jni) {
-  if (sleeps_) bind(jni, true);
-  if (!virtual_sleeps_ && !parks_) return;
+  if (wants(record::kSleepEvent)) bind(jni, true);
+  if (rewritten_ == 0) return;
   redirects_ = true;
   jvmti_->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
   looks_.close();
@@ -269,7 +274,7 @@ void WaitTracer::start(JNIEnv* jni) {
 }
 
 void WaitTracer::stop(JNIEnv* jni) {
-  if (sleeps_) bind(jni, false);
+  if (wants(record::kSleepEvent)) bind(jni, false);
   if (redirects_.exchange(false)) {
     retransform(jni);
     jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, nullptr);
@@ -278,23 +283,33 @@ void WaitTracer::stop(JNIEnv* jni) {
   if (ownable_ != nullptr) jni->DeleteGlobalRef(ownable_);
 }
 
-// The current class files of both classes, from class_file().
+// The current class files of the classes that are rewritten, from class_file(). Waits may have one class.
 void WaitTracer::retransform(JNIEnv* jni) const {
-  LocalFrame frame(jni, 4);
-  jclass classes[2];
-  jint count = 0;
-  if (virtual_sleeps_) classes[count++] = threads_.thread_class();
-  if (parks_) {
-    jclass lock_support = jni->FindClass("java/util/concurrent/locks/LockSupport");
-    if (!threw(jni) && lock_support != nullptr) classes[count++] = lock_support;
+  LocalFrame frame(jni, static_cast<jint>(kWaitKindCount) + 2);
+  std::vector<jclass> classes;
+  for (const WaitKind& kind : kWaitKinds) {
+    if ((rewritten_ & kind.event) == 0) continue;
+    jclass host = jni->FindClass(kind.host);
+    if (threw(jni) || host == nullptr) continue;
+    const auto is_same = [&](jclass each) { return jni->IsSameObject(each, host) != JNI_FALSE; };
+    if (std::none_of(classes.begin(), classes.end(), is_same)) classes.push_back(host);
   }
-  jvmti_->RetransformClasses(count, classes);
+  jvmti_->RetransformClasses(static_cast<jint>(classes.size()), classes.data());
 }
 
 bool WaitTracer::class_file(std::string_view name, classfile::ByteView bytes, classfile::Bytes& out) const {
-  if (!redirects_ || (name != kThreadClass && name != kLockSupportClass)) return false;
-  classfile::ClassFile klass;
-  return klass.parse(bytes) && redirect_waits(klass, kWaitClass, sleeps_, parks_, out);
+  if (!redirects_) return false;
+  bool changed = false;
+  for (const WaitKind& kind : kWaitKinds) {
+    if ((rewritten_ & kind.event) == 0 || name != kind.host) continue;
+    classfile::ClassFile klass;
+    classfile::Bytes rewritten;
+    if (!klass.parse(changed ? classfile::ByteView(out) : bytes)) return changed;
+    if (!kind.rewrite(klass, kWaitClass, rewritten)) continue;
+    out.swap(rewritten);
+    changed = true;
+  }
+  return changed;
 }
 
 bool WaitTracer::blocker_of(JNIEnv* jni, jthread thread, std::uint64_t& object, std::uint64_t& owner) const {

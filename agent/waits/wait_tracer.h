@@ -31,23 +31,26 @@ class WaitTracer {
   WaitTracer(const WaitTracer&) = delete;
   WaitTracer& operator=(const WaitTracer&) = delete;
 
-  // Makes the class and finds what it needs; `sleeps`, `parks`: what is wanted. nullptr, or the reason why not. No
+  // Makes the class and finds what the waits of `events` need (wait_kinds.h). nullptr, or the reason why not. No
   // exception is left pending.
-  const char* prepare(JNIEnv* jni, bool sleeps, bool parks);
+  const char* prepare(JNIEnv* jni, std::uint64_t events);
   // From now on waits are reported.
   void start(JNIEnv* jni);
   void stop(JNIEnv* jni);
 
-  bool sleeps() const { return sleeps_; }
+  bool wants(std::uint64_t events) const { return (events_ & events) != 0; }
   // For the ClassFileLoadHook: true if the class was rewritten; then `out` is the new form.
   bool class_file(std::string_view name, classfile::ByteView bytes, classfile::Bytes& out) const;
   // What a parking thread waits for: its blocker's objId and the threadId of its owner, 0 if there is none. False if
   // there was no room for a definition.
   bool blocker_of(JNIEnv* jni, jthread thread, std::uint64_t& object, std::uint64_t& owner) const;
 
+  // Steps of prepare(), for the rows of wait_kinds.h.
+  const char* find_sleep(JNIEnv* jni);
+  const char* find_blockers(JNIEnv* jni);
+
  private:
   const char* define_class(JNIEnv* jni);
-  const char* find_blockers(JNIEnv* jni);
   std::uint64_t owner_id(JNIEnv* jni, jobject lock) const;
   bool bind(JNIEnv* jni, bool ours) const;
   void retransform(JNIEnv* jni) const;
@@ -56,9 +59,8 @@ class WaitTracer {
   StackLooks& looks_;
   ThreadIds& threads_;
   Registry& registry_;
-  bool sleeps_ = false;
-  bool parks_ = false;
-  bool virtual_sleeps_ = false;  // Thread has calls to redirect
+  std::uint64_t events_ = 0;     // of prepare()
+  std::uint64_t rewritten_ = 0;  // those of them whose class is rewritten in this JVM
   std::atomic<bool> redirects_{false};
   jclass class_ = nullptr;    // global reference to that class
   jclass ownable_ = nullptr;  // global reference to AbstractOwnableSynchronizer

@@ -65,18 +65,22 @@ std::vector<Call> calls_of(const Bytes& bytes, std::size_t& length) {
   return calls;
 }
 
-bool redirect(const Bytes& bytes, bool sleeps, bool parks, Bytes& out) {
+using Redirect = bool (*)(const ClassFile&, std::string_view, Bytes&);
+
+bool redirect(Redirect of_kind, const Bytes& bytes, Bytes& out) {
   ClassFile klass;
   EXPECT_TRUE(klass.parse(bytes));
-  return redirect_waits(klass, "test/Helper", sleeps, parks, out);
+  return of_kind(klass, "test/Helper", out);
 }
+
+Redirect redirect_of(WaitCall::Kind kind) { return kind == WaitCall::kSleep ? redirect_sleeps : redirect_parks; }
 
 TEST(WaitRedirect, EveryCallGoesToTheHelperAndNoInstructionMoves) {
   for (const WaitCall& call : wait_calls()) {
     SCOPED_TRACE(std::string(call.owner) + "." + std::string(call.name));
     const Bytes before = class_with_call(call.host, call.op, call.owner, call.name, call.descriptor);
     Bytes after;
-    ASSERT_TRUE(redirect(before, true, true, after));
+    ASSERT_TRUE(redirect(redirect_of(call.kind), before, after));
     std::size_t length_before = 0;
     std::size_t length_after = 0;
     calls_of(before, length_before);
@@ -90,24 +94,31 @@ TEST(WaitRedirect, EveryCallGoesToTheHelperAndNoInstructionMoves) {
   }
 }
 
-TEST(WaitRedirect, OnlyWhatIsAskedForAndOnlyInItsClass) {
+TEST(WaitRedirect, EachKindOnlyInItsClass) {
   Bytes out;
   const Bytes sleeps = class_with_call(kThreadClass, kVirtualCall, "java/lang/VirtualThread", "sleepNanos", "(J)V");
-  EXPECT_FALSE(redirect(sleeps, false, true, out));
-  EXPECT_TRUE(redirect(sleeps, true, false, out));
+  EXPECT_FALSE(redirect(redirect_parks, sleeps, out));
+  EXPECT_TRUE(redirect(redirect_sleeps, sleeps, out));
   const Bytes parks = class_with_call(kLockSupportClass, kVirtualCall, "jdk/internal/misc/Unsafe", "park", "(ZJ)V");
-  EXPECT_FALSE(redirect(parks, true, false, out));
-  EXPECT_TRUE(redirect(parks, false, true, out));
-  EXPECT_FALSE(redirect(class_with_call("test/Other", kVirtualCall, "jdk/internal/misc/Unsafe", "park", "(ZJ)V"), true,
-                        true, out));
-  EXPECT_FALSE(redirect(class_with_call(kLockSupportClass, kVirtualCall, "jdk/internal/misc/Unsafe", "unpark", "(ZJ)V"),
-                        true, true, out));
+  EXPECT_FALSE(redirect(redirect_sleeps, parks, out));
+  EXPECT_TRUE(redirect(redirect_parks, parks, out));
+  for (const Redirect each : {redirect_sleeps, redirect_parks}) {
+    for (const char* host : {"test/Other", "java/lang/Object"}) {
+      EXPECT_FALSE(
+          redirect(each, class_with_call(host, kVirtualCall, "jdk/internal/misc/Unsafe", "park", "(ZJ)V"), out));
+      EXPECT_FALSE(
+          redirect(each, class_with_call(host, kVirtualCall, "java/lang/VirtualThread", "sleepNanos", "(J)V"), out));
+    }
+    EXPECT_FALSE(redirect(
+        each, class_with_call(kLockSupportClass, kVirtualCall, "jdk/internal/misc/Unsafe", "unpark", "(ZJ)V"), out));
+  }
 }
 
 TEST(WaitRedirect, AParkOfAPlatformThreadIsBetweenTwoCallsOfTheHelper) {
   for (const char* owner : {"sun/misc/Unsafe", "jdk/internal/misc/Unsafe"}) {
     Bytes after;
-    ASSERT_TRUE(redirect(class_with_call(kLockSupportClass, kVirtualCall, owner, "park", "(ZJ)V"), true, true, after));
+    ASSERT_TRUE(
+        redirect(redirect_parks, class_with_call(kLockSupportClass, kVirtualCall, owner, "park", "(ZJ)V"), after));
     std::size_t length = 0;
     const std::vector<Call> calls = calls_of(after, length);
     ASSERT_EQ(calls.size(), 3u);
@@ -117,7 +128,7 @@ TEST(WaitRedirect, AParkOfAPlatformThreadIsBetweenTwoCallsOfTheHelper) {
   }
 }
 
-TEST(WaitRedirect, BothKindsInOneClass) {
+TEST(WaitRedirect, ParksOfBothKindsOfThreadsInOneMethod) {
   ClassBuilder made(kLockSupportClass, "java/lang/Object");
   CodeBuilder code(made.pool());
   code.op2(kVirtualCall, made.pool().method(made.pool().klass("jdk/internal/misc/Unsafe"), "park", "(ZJ)V"));
@@ -126,7 +137,7 @@ TEST(WaitRedirect, BothKindsInOneClass) {
   code.op(classfile::kReturn);
   made.add_method(9, "park", "()V", 4, 0, code);
   Bytes after;
-  ASSERT_TRUE(redirect(made.finish(), true, true, after));
+  ASSERT_TRUE(redirect(redirect_parks, made.finish(), after));
   std::size_t length = 0;
   std::vector<std::string> names;
   for (const Call& each : calls_of(after, length)) names.push_back(each.owner + "." + each.name);
