@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -134,18 +136,17 @@ Coverage coverage_of(const ScopeStatistics& statistics);
 
 // Facts that several producers of one process may record: one producer is chosen.
 enum class Family : std::uint8_t {
-  kThreads,
-  kCalls,
-  kExceptions,
-  kMonitors,
-  kGc,
-  kAllocations,
-  kCounters,
-  kHeap,
-  kStacks
+#define FAMILY(Name, word) k##Name,
+#include "trace/io/families.def"
+#undef FAMILY
 };
-inline constexpr std::size_t kFamilyCount = 9;
-std::string_view family_name(Family family);
+inline constexpr std::string_view kFamilyNames[] = {
+#define FAMILY(Name, word) word,
+#include "trace/io/families.def"
+#undef FAMILY
+};
+inline constexpr std::size_t kFamilyCount = std::size(kFamilyNames);
+constexpr std::string_view family_name(Family family) { return kFamilyNames[static_cast<std::size_t>(family)]; }
 
 class Statistics : public EventSink, private CallListener {
  public:

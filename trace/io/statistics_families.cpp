@@ -91,21 +91,6 @@ Coverage coverage_of(const ScopeStatistics& statistics) {
   return coverage;
 }
 
-std::string_view family_name(Family family) {
-  switch (family) {
-    case Family::kThreads: return "threads";
-    case Family::kCalls: return "calls";
-    case Family::kExceptions: return "exceptions";
-    case Family::kMonitors: return "monitors";
-    case Family::kGc: return "gc";
-    case Family::kAllocations: return "allocations";
-    case Family::kCounters: return "counters";
-    case Family::kHeap: return "heap";
-    case Family::kStacks: return "stacks";
-  }
-  return {};
-}
-
 const ScopeStatistics* Statistics::chosen(std::string_view process_id, Family family) const {
   const ScopeStatistics* best = nullptr;
   // A producer that reports every object is preferred to one that samples, however many samples it has.
