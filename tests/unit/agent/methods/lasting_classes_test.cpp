@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -50,9 +51,15 @@ struct Known {
   std::string_view name;
   std::uint64_t fingerprint;
 };
-constexpr std::string_view kHint =
-    "the class is another one: raise the number in its name (where it is made, and in docs/methods.md), and the one of "
-    "CalloutArea's kMagic where that is laid out anew; then put what it is now here";
+// `magic`: the constant of the area that the class knows.
+std::string hint(std::string_view magic, std::uint64_t now) {
+  std::ostringstream text;
+  text << "the class is another one: raise the number in its name (where it is made, and in docs/methods.md), and "
+       << magic << " where its area is laid out anew; then put what it is now here: 0x" << std::hex << now;
+  return text.str();
+}
+std::string waits_hint(std::uint64_t now) { return hint("WaitArea::kMagic (wait_tracer.cpp)", now); }
+std::string callouts_hint(std::uint64_t now) { return hint("CalloutArea::kMagic (callout_area.h)", now); }
 
 TEST(LastingClassesTest, TheCalloutsAreThoseOfTheirNames) {
   constexpr Known kCallouts[] = {{"java/lang/JTraceProbes11", 0xde46027ee4e4a82a},
@@ -73,16 +80,17 @@ TEST(LastingClassesTest, TheCalloutsAreThoseOfTheirNames) {
         std::uint64_t both = 0;
         for (const bool is_new : {false, true})  // JDK 8, JDK 21
           both = both * 31 + fingerprint(make_callout_class(style, {is_new, is_new, 40, 16384}, *area));
-        EXPECT_EQ(callout_class_name(style), kCallouts[at].name) << kHint;
-        EXPECT_EQ(both, kCallouts[at].fingerprint) << kHint;
+        EXPECT_EQ(callout_class_name(style), kCallouts[at].name) << callouts_hint(both);
+        EXPECT_EQ(both, kCallouts[at].fingerprint) << callouts_hint(both);
         ++at;
       }
 }
 
 TEST(LastingClassesTest, TheWaitsAreThoseOfTheirName) {
   constexpr Known kWaits = {"java/lang/JTraceWaits2", 0x17a748591e93768a};
-  EXPECT_EQ(std::string_view(kWaitClass), kWaits.name) << kHint;
-  EXPECT_EQ(fingerprint(make_wait_class(kLeastAddress, "Ltest/Hidden;")), kWaits.fingerprint) << kHint;
+  const std::uint64_t now = fingerprint(make_wait_class(kLeastAddress, "Ltest/Hidden;"));
+  EXPECT_EQ(std::string_view(kWaitClass), kWaits.name) << waits_hint(now);
+  EXPECT_EQ(now, kWaits.fingerprint) << waits_hint(now);
 }
 
 }  // namespace
