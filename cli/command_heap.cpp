@@ -55,7 +55,9 @@ std::string json_of(const Opened& before, const Opened& after, const coreinspect
   std::string out;
   JsonWriter json(out);
   begin_answer(json, "heap diff").json(after.target).key("before").json(before.target);
-  write_missing(json, result.missing).json(result.members).key("data").json("[" + result.out + "]").end_object();
+  write_missing(json, result.missing);
+  if (!result.members.empty()) json.json(result.members);
+  json.key("data").json("[" + result.out + "]").end_object();
   return out + "\n";
 }
 

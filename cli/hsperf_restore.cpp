@@ -26,13 +26,15 @@ Result<ExitStatus> restore(const RestoreArguments& arguments) {
   if (summary.truncated) log_warning(arguments.input + " is cut off: the counters before that are used");
   JTRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> region, restorer.region());
   if (restorer.masked() != 0) log_warning(counted(restorer.masked(), "value") + " had secrets taken out when saved");
-  if (restorer.missing() != 0)
-    log_warning(arguments.input + " ends within a sample: " + counted(restorer.missing(), "counter") +
-                (restorer.missing() == 1 ? " is" : " are") + " missing");
+  if (!restorer.is_stable()) {
+    const std::uint64_t missing = restorer.missing();
+    log_warning(arguments.input + ": the sample is torn, or there was no room for all of it" +
+                (missing == 0 ? "" : ": " + counted(missing, "counter") + " " + is_are(missing) + " missing"));
+  }
   JTRACE_ASSIGN_OR_RETURN(const auto file, open_output(arguments.output, 0));
   JTRACE_RETURN_IF_ERROR(file->write({reinterpret_cast<const char*>(region.data()), region.size()}));
   JTRACE_RETURN_IF_ERROR(file->finish());
-  return summary.truncated || restorer.missing() != 0 ? ExitStatus::kPartial : ExitStatus::kOk;
+  return summary.truncated || !restorer.is_stable() ? ExitStatus::kPartial : ExitStatus::kOk;
 }
 
 }  // namespace

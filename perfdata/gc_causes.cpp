@@ -15,7 +15,8 @@ std::string_view collection_kind(const Snapshot& snapshot, int index) {
   const std::string stem = "sun.gc.collector." + std::to_string(index) + ".name";
   const std::string_view name = snapshot.text_value(stem).value_or("");
   const auto has = [&](std::string_view word) { return name.find(word) != name.npos; };
-  if (name.empty()) return {};
+  // Shenandoah counts its full collections and the phases of its concurrent cycles as one.
+  if (name.empty() || has("Shenandoah")) return {};
   if (has("concurrent cycle pauses") || has("stop-the-world phases")) return "concurrent";
   if (has("minor collection")) return "minor";
   if (has("major collection")) return "major";

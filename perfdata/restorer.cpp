@@ -39,6 +39,7 @@ Result<> Restorer::take(const trace::Option& option) {
   Jvm* jvm = jvm_of(option.traceIdRef.view());
   if (!jvm) return {};
   if (option.key.view() == trace::kCounterFilterKey) jvm->filtered = true;
+  if (option.key.view() == trace::kStableKey) jvm->stable = option.value.view() != "false";
   if (option.key.view() != trace::kPrologueKey) return {};
   jvm->prologue = parse_prologue_text(option.value.view());
   if (jvm->prologue) return {};
@@ -77,6 +78,7 @@ Result<> Restorer::write(const trace::Event& event) {
   } else if (const auto* start = std::get_if<trace::TraceStart>(&event)) {
     current_ = start->traceId.view();
     traces_[current_].agent = start->agentIdRef.view();
+    if (Jvm* jvm = jvm_of(current_)) jvm->stable = true;
   } else if (const auto* option = std::get_if<trace::Option>(&event)) {
     return take(*option);
   } else if (const auto* value = std::get_if<trace::Value>(&event)) {
@@ -116,9 +118,14 @@ std::uint64_t Restorer::samples() const {
   return jvm ? (*jvm)->samples : 0;
 }
 
+bool Restorer::is_stable() const {
+  const auto jvm = chosen();
+  return !jvm || (*jvm)->stable;
+}
+
 std::uint64_t Restorer::missing() const {
   const auto jvm = chosen();
-  if (!jvm || (*jvm)->filtered || !(*jvm)->prologue) return 0;
+  if (!jvm || (*jvm)->stable || (*jvm)->filtered || !(*jvm)->prologue) return 0;
   const std::uint64_t there = (*jvm)->prologue->prologue.entry_count, here = (*jvm)->entries.size();
   return there > here ? there - here : 0;
 }

@@ -33,7 +33,9 @@ class Restorer final : public trace::EventSink {
   // Samples of the JVM that region() gives, and values whose secrets were taken out when they were written.
   std::uint64_t samples() const;
   std::uint64_t masked() const;
-  // How many counters the JVM had and the sample does not, though no filter left them out: the file ends within it.
+  // False if that sample says that it is torn, or that there was no room for all of it (hsperf.stable).
+  bool is_stable() const;
+  // How many counters the JVM had and such a sample does not.
   std::uint64_t missing() const;
 
  private:
@@ -46,7 +48,7 @@ class Restorer final : public trace::EventSink {
   struct Jvm {
     std::int64_t pid = 0;
     std::uint64_t samples = 0;
-    bool filtered = false;
+    bool filtered = false, stable = true;
     std::optional<SavedPrologue> prologue;
     std::vector<Entry> entries;
     std::map<std::string, std::size_t> index;

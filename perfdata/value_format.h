@@ -45,9 +45,9 @@ std::optional<std::string> decode_text(std::string_view text, ValueEncoding enco
 // What a value element says of the region itself (option hsperf.prologue), and back.
 std::string prologue_text(const Prologue& prologue, std::size_t capacity);
 struct SavedPrologue {
-  Prologue prologue;
+  Prologue prologue;  // entry_count: how many counters there were
   std::size_t capacity = 0;
-};  // prologue.entry_count: how many counters there were
+};
 std::optional<SavedPrologue> parse_prologue_text(std::string_view text);
 
 }  // namespace jtrace::perfdata

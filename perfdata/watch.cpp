@@ -74,13 +74,14 @@ bool Watch::holds(const Snapshot& now, const Snapshot* before) const {
 
 std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
   std::string text;
+  bool of_pauses = false;  // some that is unknown
   for (const Name& name : expression_.names()) {
     if (!text.empty()) text += ", ";
     text += name.rate ? "rate(" + name.text + ")" : name.text;
     const auto value = value_of(name, now, before);
     if (!value) {
       text += " unknown";
-      if (name.text.starts_with("gc.") && counts_phases(now)) text.append(" (").append(kCountsPhases).append(")");
+      of_pauses = of_pauses || name.text.starts_with("gc.") || name.text == "full.count";
       continue;
     }
     char digits[400];
@@ -89,6 +90,7 @@ std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
     if (const auto unit = unit_of(name, now); !unit.empty()) text.append(" ").append(unit);
     if (only_at_gc(name, now)) text += " (changes only at a collection)";
   }
+  if (of_pauses && counts_phases(now)) text.append("; ").append(kCountsPhases);
   return text;
 }
 

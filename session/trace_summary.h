@@ -32,8 +32,8 @@ struct TraceSummary {
   bool agent_left = false;     // it reported that it has left the JVM, or the JVM has ended
   bool target_killed = false;  // the JVM did not end by itself
   std::string death = {};      // how the JVM was killed (JvmDeath)
-  std::optional<std::uint64_t> methods_with_callouts =
-      {};                      // of loaded classes, at the end; nothing: not known, or not wanted
+  // Of loaded classes, at the end; nothing: not known, or not wanted.
+  std::optional<std::uint64_t> methods_with_callouts = {};
   std::string uncounted = {};  // why the counts of calls are missing; "": they are there, or were not requested
 
   ExitStatus status() const;

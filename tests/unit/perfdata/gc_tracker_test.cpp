@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "perfdata/gc_causes.h"
 #include "perfdata/region_writer.h"
 #include "perfdata/tick_clock.h"
 #include "target/buffer_memory.h"
@@ -90,6 +91,16 @@ TEST_F(NamedPauses, OfAPhaseHaveNone) {
 }
 
 TEST_F(NamedPauses, AreUnknownWhileTheNextOneRuns) { EXPECT_EQ(after("System.gc()", "No GC", {{0, 10}}), "young: "); }
+
+TEST(CollectionKind, OfShenandoahIsNotKnown) {
+  const auto bytes = RegionWriter()
+                         .add_text("sun.gc.collector.0.name", "Shenandoah partial")
+                         .add_text("sun.gc.collector.1.name", "Shenandoah full")
+                         .bytes();
+  const Snapshot snapshot(bytes, std::make_shared<const Layout>(std::move(*Layout::parse(bytes))));
+  EXPECT_EQ(collection_kind(snapshot, 0), "");
+  EXPECT_EQ(collection_kind(snapshot, 1), "");
+}
 
 TEST_F(NamedPauses, OfShenandoahAreNotToldFromItsPhases) {
   EXPECT_EQ(after("No GC", "Concurrent GC", {{1, 10}}, "", "Shenandoah full"), "");

@@ -134,6 +134,20 @@ TEST(TraceSeries, ASampleThatFoundNoRoomIsEndedAndNotStable) {
   EXPECT_EQ(restorer.missing(), 1u);
 }
 
+TEST(TraceSeries, ALaterSampleThatFoundNoRoomIsNotStableWhenItComesBack) {
+  Restorer restorer({});
+  write_head(restorer);
+  SmallSink sink(3);
+  SampleWriter writer(sink, {.agent_id = "A", .source = "test"});
+  ASSERT_TRUE(writer.write(snapshot_of(RegionWriter().add_long("a", 1).add_long("b", 2).bytes())));
+  EXPECT_FALSE(writer.write(snapshot_of(RegionWriter().add_long("a", 3).add_long("b", 4).bytes())));
+  ASSERT_TRUE(writer.end(5));
+  for (const trace::Event& event : sink.taken.events()) ASSERT_TRUE(restorer.write(event));
+  EXPECT_FALSE(restorer.is_stable());
+  EXPECT_EQ(restorer.missing(), 0u);
+  EXPECT_EQ(restorer.samples(), 2u);
+}
+
 TEST(TraceSeries, AnySampleOfASeriesCanBeHadAgain) {
   for (const bool full : {false, true})
     for (std::uint64_t wanted = 0; wanted <= 3; ++wanted) {
