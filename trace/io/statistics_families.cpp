@@ -65,7 +65,9 @@ Recorded recorded_of(const ScopeStatistics& statistics) {
     return {.blocked = asked(record::kMonContendedEnteredEvent),
             .waiting = asked(record::kMonWaitedEvent | record::kParkEvent),
             .sleeping = asked(record::kSleepEvent),
-            .allocations = scope.has_allocations && asked(record::kObjAllocEvent | record::kAllocationEvent),
+            // The agent's line may mean that only some are missing.
+            .allocations = scope.has_allocations && (asked(record::kObjAllocEvent | record::kAllocationEvent) ||
+                                                     statistics.count(ElementKind::kObjAlloc) != 0),
             .calls = asked(record::kMethodEvent),
             .pauses = asked(record::kGcEvent)};
   }

@@ -174,6 +174,7 @@ TEST(Allocations, AreNotExactWhereTheJvmDoesNotReportAll) {
   const std::string events = head("a", "jtrace", kAll + option("jtrace.unavailable", "objAlloc: " + why)) + kObjects;
   Statistics statistics;
   feed(events, statistics);
+  EXPECT_TRUE(recorded_of(of(statistics)).allocations) << "some are missing, and some are there";
   EXPECT_EQ(of(statistics).allocation_kind, AllocationKind::kPartial);
   EXPECT_EQ(of(statistics).allocations.at("x.A").bytes, 32);
   EXPECT_THAT(statistics_text(statistics, 20), HasSubstr("not complete; " + why));
