@@ -37,9 +37,9 @@ bool parse_space_counter(std::string_view name, SpaceCounter& counter) {
   return true;
 }
 
-// With Serial, Parallel and CMS, space 2 of generation 0 is the empty survivor space, which Runtime.totalMemory()
-// leaves out. With G1 (sun.gc.policy.name "GarbageFirst") it is the only one that counts. Z and Shenandoah have other
-// counters.
+// With Serial, Parallel and CMS, space 2 of generation 0 is a survivor space. Runtime.totalMemory() leaves the capacity
+// of one of the two out; each young collection changes which of them has the survivors. With G1 (sun.gc.policy.name
+// "GarbageFirst") it is the only one that counts. Z and Shenandoah have other counters.
 bool is_known_policy(std::string_view policy) {
   return policy == "GarbageFirst" || policy == kSerialPolicy || policy == kParallelPolicy || policy == "ParNew:CMS";
 }
@@ -51,9 +51,9 @@ CountersFields counters_of(const perfdata::Snapshot& snapshot, std::uint64_t bas
   for (const perfdata::Counter& counter : snapshot.layout().counters()) {
     SpaceCounter space;
     if (counter.kind != perfdata::ValueKind::kLong || !parse_space_counter(counter.name, space)) continue;
-    if (space.space == "0.space.2" && policy != "GarbageFirst") continue;
+    const bool is_left_out = space.space == "0.space.2" && policy != "GarbageFirst";
     if (space.last == "used") found.used.push_back(base + counter.value_offset);
-    if (space.last == "capacity") found.committed.push_back(base + counter.value_offset);
+    if (space.last == "capacity" && !is_left_out) found.committed.push_back(base + counter.value_offset);
   }
   return found;
 }

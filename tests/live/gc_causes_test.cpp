@@ -50,6 +50,7 @@ struct Pause {
   std::string kind, cause;
   long before = -1;        // MiB
   std::string cycle = {};  // of ZGC, in the log
+  long after = -1;         // MiB; in the log only of collectors that stop the program for all of a collection
   // Parallel makes a full collection of one that was to be young, and logs its own reason. The pause has that of the
   // operation.
   bool same_as(const Pause& logged) const {
@@ -58,7 +59,8 @@ struct Pause {
   }
 };
 std::string text_of(const Pause& pause) {
-  return std::to_string(pause.ms) + " [" + pause.kind + "] (" + pause.cause + ") " + std::to_string(pause.before);
+  return std::to_string(pause.ms) + " [" + pause.kind + "] (" + pause.cause + ") " + std::to_string(pause.before) +
+         "->" + std::to_string(pause.after);
 }
 
 std::string kind_of(const std::string& word) {
@@ -95,13 +97,14 @@ class Log {
         R"(^\[(\d+)ms\]\[gc(?:,start)? *\] GC\((\d+)\) Pause (Young|Full|Remark|Cleanup|Initial Mark)(.*))");
     std::smatch match;
     if (!std::regex_search(line, match, kPause)) return;
-    static const std::regex kSizes(R"((\d+)M->\d+M\()");
+    static const std::regex kSizes(R"((\d+)M->(\d+)M\()");
     std::smatch sizes;
     const std::string rest = match[4];
     if (!seen_.insert(match[2].str() + match[3].str()).second) {
-      // Of two collections in one pause the first began with it.
-      if (std::regex_search(rest, sizes, kSizes) && !pauses_.empty() && pauses_.back().before < 0)
-        pauses_.back().before = std::stol(sizes[1]);
+      if (!std::regex_search(rest, sizes, kSizes) || pauses_.empty()) return;
+      // Of two collections in one pause the first began with it, and the last one ended it.
+      if (pauses_.back().before < 0) pauses_.back().before = std::stol(sizes[1]);
+      pauses_.back().after = std::stol(sizes[2]);
       return;
     }
     std::string cause = last_in_parentheses(rest);
@@ -191,6 +194,7 @@ std::vector<Pause> traced_in(const TraceDocument& trace) {
     pauses[i].cause = finish->get("cause");
     const std::string before(finish->get("usedObjectSpaceBefore"));
     if (!before.empty()) pauses[i].before = static_cast<long>(std::stoull(before) >> 20);
+    if (finish->has("usedObjectSpace")) pauses[i].after = static_cast<long>(finish->number("usedObjectSpace") >> 20);
     ++i;
   }
   // G1 stops, and collects nothing, to begin a concurrent cycle for a full Metaspace; it logs nothing.
@@ -249,6 +253,15 @@ void compare_used(const CollectorOf& of, const std::vector<Pause>& traced, const
   }
 }
 
+// The heap when each pause ended, with the survivors, which are in the one or the other of their spaces.
+void compare_left(const CollectorOf& of, const std::vector<Pause>& traced, const std::vector<Pause>& logged) {
+  if ((of.name != "Serial" && of.name != "Parallel") || of.jdk.version < 9) return;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < logged.size(); ++i)
+    wrong += logged[i].after >= 0 && std::labs(traced[i].after - logged[i].after) > (of.name == "Serial" ? 0 : 1);
+  EXPECT_EQ(wrong, 0u) << both(traced, logged);
+}
+
 void compare(const CollectorOf& of, const std::vector<Pause>& traced, std::vector<Pause> logged) {
   if (logged.size() > traced.size()) logged.resize(traced.size());  // a concurrent cycle may last longer than the trace
   // The log's line of the last pause may come a moment after its event.
@@ -262,6 +275,7 @@ void compare(const CollectorOf& of, const std::vector<Pause>& traced, std::vecto
   }
   EXPECT_EQ(wrong, 0u) << both(traced, logged);
   compare_used(of, traced, logged);
+  compare_left(of, traced, logged);
   if (std::getenv("JTRACE_SHOW_PAUSES") != nullptr) fputs(both(traced, logged).c_str(), stderr);
 }
 
