@@ -40,9 +40,8 @@ Result<> LiveWatch::write(const trace::Event& event) {
     if (thread->threadId.present())
       keep(threads_, thread->threadId.value(), printable(std::string(thread->threadName.view())));
   } else if (const auto* end = std::get_if<trace::ThreadEnd>(&event)) {
-    if (!end->threadIdRef.present()) return {};
-    threads_.erase(end->threadIdRef.value());
-    blocked_.erase(end->threadIdRef.value());
+    // Its name is kept: it may be the owner in a wait that is reported later.
+    if (end->threadIdRef.present()) blocked_.erase(end->threadIdRef.value());
   } else if (const auto* start = std::get_if<trace::GcStart>(&event)) {
     pause_since_ = start->time.present() ? start->time.ns() : 0;
   } else if (const auto* finish = std::get_if<trace::GcFinish>(&event)) {

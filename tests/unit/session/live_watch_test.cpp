@@ -54,6 +54,13 @@ TEST_F(LiveWatchTest, ALongWaitNamesWhoHadTheMonitor) {
                                   "\"auditor\" had"));
 }
 
+TEST_F(LiveWatchTest, AnOwnerThatHasEndedKeepsItsName) {
+  enter(1, 1'000, ThreadId(2));
+  write(trace::ThreadEnd{.threadIdRef = ThreadId(2)});
+  entered(1, 1'500);
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("that \"auditor\" had")));
+}
+
 TEST_F(LiveWatchTest, AShortWaitHasNoLine) {
   enter(1, 1'000, ThreadId(2));
   entered(1, 1'019);
