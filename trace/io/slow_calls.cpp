@@ -314,7 +314,7 @@ std::size_t argument_end(std::string_view arguments, std::size_t at) {
   if (arguments[at] != '"') return std::min(arguments.find(", ", at), arguments.size());
   for (++at; at < arguments.size() && arguments[at] != '"'; ++at)
     if (arguments[at] == '\\') ++at;
-  return std::min(at + 1, arguments.size());
+  return std::min(arguments.find(", ", at), arguments.size());  // "..." may follow the quotation mark
 }
 
 // A number begins with a digit or a minus. Types without a package and a dot look like words, and are not told apart.
@@ -322,6 +322,9 @@ bool is_type(std::string_view argument) {
   const bool is_name = argument.front() >= 'A' && (argument.find('.') != argument.npos || argument.ends_with("[]"));
   return is_name && argument.find('#') == argument.npos;
 }
+
+// docs/methods.md: "cut length=N".
+bool is_cut(const Value& value) { return value.serializationFormat.view().starts_with("cut "); }
 
 }  // namespace
 
@@ -333,7 +336,7 @@ std::string arguments_text(const List<Value>& values, const Scope& scope, std::s
     const std::string_view type = value.type.view();
     const std::string_view word = value.value.present() ? value.value.view() : value.text.view();
     if (type == "OPAQUE") text += object_argument(value, scope, declared_type(signature, position));
-    else if (type == "STRING") text += quoted_text(word);
+    else if (type == "STRING") text += quoted_text(word) + (is_cut(value) ? "..." : "");
     else text += word;
     ++position;
     if (text.size() <= kMaxArguments) continue;

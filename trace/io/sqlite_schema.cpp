@@ -84,7 +84,8 @@ std::string views_of_calls() {
                   " AS thread, x.caller, x.depth, x.complete, x.started, x.ended, x.thread AS thread_id, x.agent",
               "call x" + method_join("x.method", "") + thread_join("x.thread")) +
          view("arguments",
-              "x.id AS call, v.position, v.name, v.type, coalesce(v.value, v.text) AS value, v.object, " +
+              "x.id AS call, v.position, v.name, v.type, coalesce(v.value, v.text) || iif(v.format LIKE "
+              "'cut %', '...', '') AS value, v.object, " +
                   method_name("") + " AS method, x.agent",
               "value v JOIN call x ON x.id = v.event" + method_join("x.method", "")) +
          view("methods",

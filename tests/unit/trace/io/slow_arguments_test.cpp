@@ -54,6 +54,17 @@ TEST_F(SlowTrace, ATextCannotLookLikeTwoArguments) {
   EXPECT_TRUE(opaque_arguments(R"("a\", \"b", #1)").objects);
 }
 
+TEST_F(SlowTrace, ATextThatWasCutDoesNotLookWhole) {
+  define(1, "serve");
+  const std::vector<Value> values = {{.serializationFormat = "cut length=300", .type = "STRING", .value = "abc, d"},
+                                     {.type = "INT", .value = "7"}};
+  enter(1, 0, values);
+  leave(300);
+  EXPECT_EQ(calls()[0]["arguments"], R"("abc, d"..., 7)");
+  EXPECT_FALSE(opaque_arguments(R"("abc, d"..., 7)").objects);
+  EXPECT_TRUE(opaque_arguments(R"("abc, d"..., #7)").objects);
+}
+
 TEST_F(SlowTrace, TextOfTheTargetHasNoControlCharacters) {
   define(1, "a\x1b[2Jb");
   const std::vector<Value> values = {{.type = "STRING", .value = "x\ny"}};
