@@ -232,12 +232,17 @@ function slowest(process) {
   const part = section('slow', 'Slowest calls', `By ${process.calls.source}: each with what its thread waited for meanwhile, the owner of a lock when the wait began, and the callees that took half of it or more.`);
   const seconds = (s) => (s ? nanos(Math.round(s * 1e9)) : '');
   const time = (key, title) => [title, (r) => seconds(r[key]), true, (r) => r[key]];
-  const owner = (r) => [r.monitor && ` for ${r.monitor}`, r.owner && ` that ${r.owner} had`].filter(Boolean).join('');
+  // Of the longest wait of a kind, which may be one of several.
+  const lockOf = (r, kind) => {
+    const longest = r.longestWaits.find((wait) => wait.kind === kind) || {};
+    const lock = [longest.monitor && ` for ${longest.monitor}`, longest.owner && ` that ${longest.owner} had`].filter(Boolean).join('');
+    return lock && longest.seconds < 0.99 * r[kind] ? ` (${seconds(longest.seconds)}${lock})` : lock;
+  };
   // What a call's time went to, the longest first: in columns of their own these would leave no room for its arguments.
-  const kinds = [['blocked', 'blocked', owner], ['waiting', 'waiting'], ['sleeping', 'sleeping'], ['socketIo', 'socket I/O'], ['fileIo', 'file I/O'],
+  const kinds = [['blocked', 'blocked'], ['waiting', 'waiting'], ['sleeping', 'sleeping'], ['socketIo', 'socket I/O'], ['fileIo', 'file I/O'],
     ['paused', 'pauses'], ['onProcessor', 'on a processor'], ['other', 'other']];
   const spent = (r) => kinds.filter(([key]) => r[key]).sort((a, b) => r[b[0]] - r[a[0]])
-    .map(([key, word, more]) => `${seconds(r[key])} ${word}${more ? more(r) : ''}`).join(', ');
+    .map(([key, word]) => `${seconds(r[key])} ${word}${lockOf(r, key)}`).join(', ');
   const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ');
   table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
@@ -460,7 +465,10 @@ function differences(process) {
     if (!rows.length) continue;
     const amount = unit === 'ns' ? (v) => nanos(Math.round(v)) : unit === 'bytes' ? bytes : (v) => count(Math.round(v));
     const change = (r) => (r.change < 0 ? '-' : '+') + amount(Math.abs(r.change));
-    const ratio = (r) => (!r.before ? 'new' : !r.after ? 'gone' : (r.after / r.before).toPrecision(3));
+    // A row whose amount is 0 may have been there: that often.
+    const isThere = (amount, times) => amount || times;
+    const ratio = (r) => (!isThere(r.before, r.timesBefore) ? 'new' : !isThere(r.after, r.timesAfter) ? 'gone'
+      : r.before && r.after ? (r.after / r.before).toPrecision(3) : '');
     const times = rows.some((r) => r.timesBefore || r.timesAfter) && unit !== 'times' ?
       [['times before', (r) => count(Math.round(r.timesBefore)), true, (r) => r.timesBefore], ['times after', (r) => count(Math.round(r.timesAfter)), true, (r) => r.timesAfter]] : [];
     const percent = (key, name) => [name, (r) => (r[key] === undefined ? '' : (100 * r[key]).toFixed(1) + ' %'), true, (r) => r[key]];
