@@ -123,7 +123,9 @@ Result<ExitStatus> watch_pid(const DiagnoseArguments& arguments, pid_t pid) {
       continue;
     }
     JTRACE_ASSIGN_OR_RETURN(const auto reason, condition->holds());
-    if (reason) return diagnose_target(arguments, {*reason, false}).value_or(ExitStatus::kOk);
+    if (!reason) continue;
+    log_info("the condition holds: " + *reason);
+    return diagnose_target(arguments, {*reason, false}).value_or(ExitStatus::kOk);
   }
 }
 

@@ -89,8 +89,7 @@ std::string surplus_note(const Scope& scope) {
   if (scope.jdk == 0 || scope.jdk >= kWithoutSurplus) return {};
   return "; JDK " + std::to_string(scope.jdk) +
          " takes too many samples of a thread that makes large arrays and small objects (25 and later do not): both "
-         "may "
-         "be half as high again or more, which ERROR does not contain; jtrace allocations --filter counts each object";
+         "may be 50 % too high or more, which ERROR does not contain; jtrace allocations --filter counts each object";
 }
 
 std::string_view primitive_array(std::uint64_t is_array) {
