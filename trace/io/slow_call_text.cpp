@@ -109,6 +109,7 @@ std::string call_lines(const ScopeStatistics& statistics, const SlowCall& call, 
   if (const std::string waits = wait_text(statistics, call); !waits.empty()) out += line + printable(waits);
   for (const SlowCall::Callee& callee : call.below)
     out += line + "below it " + call_text(scope, callee) + " " + millis(callee.duration) + " ms";
+  if (call.below_left_out != 0) out += line + "and " + counted(call.below_left_out, "call") + " more below it";
   return out + '\n';
 }
 
@@ -129,7 +130,9 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
     json.begin_object().member("method", scope.method_name(callee.method));
     json.member("arguments", callee.arguments).member("seconds", as_seconds(callee.duration)).end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  if (call.below_left_out != 0) json.member("belowLeftOut", call.below_left_out);
+  json.end_object();
 }
 
 }  // namespace jtrace::trace::io

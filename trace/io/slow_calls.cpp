@@ -196,6 +196,11 @@ void SlowCalls::take_callee(SlowCall& call, const OpenFrame& frame) {
     if (callee == kept->calls.end()) continue;
     call.below[0].arguments = callee->second.arguments;
     call.below.insert(call.below.end(), callee->second.below.begin(), callee->second.below.end());
+    call.below_left_out = callee->second.below_left_out;
+    if (call.below.size() > SlowCall::kMostBelow) {
+      call.below_left_out += call.below.size() - SlowCall::kMostBelow;
+      call.below.resize(SlowCall::kMostBelow);
+    }
     // A callee that has ended keeps a row of its own if its caller has not ended.
     if (callee->second.unfinished == call.unfinished) kept->calls.erase(callee);
   }

@@ -87,8 +87,12 @@ struct SlowCall {
   std::uint64_t paused = 0;          // by collections; counted in addition to the waits
   std::uint64_t paused_awake = 0;    // what of it is in no wait
   std::optional<std::uint64_t> cpu;  // ns on a processor; absent: the trace does not have it
-  bool waits_cut = false;     // its thread had more than kMaxWaits waits since it began: the sums are of the last ones
-  std::vector<Callee> below;  // the callee that took half of it or more, the one that took half of that...
+  bool waits_cut = false;  // its thread had more than kMaxWaits waits since it began: the sums are of the last ones
+  static constexpr std::size_t kMostBelow = 12;
+  // The callee that took half of it or more, the one that took half of that..., and how many more there are: a
+  // recursion may be thousands of calls deep.
+  std::vector<Callee> below;
+  std::size_t below_left_out = 0;
   const Waited& of(WaitKind kind) const { return waits[static_cast<std::size_t>(kind)]; }
   // The longest of all waits; its time is 0 if there was none.
   const Waited& longest() const;

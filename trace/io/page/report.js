@@ -243,7 +243,7 @@ function slowest(process) {
     ['paused', 'pauses'], ['onProcessor', 'on a processor'], ['other', 'other']];
   const spent = (r) => kinds.filter(([key]) => r[key]).sort((a, b) => r[b[0]] - r[a[0]])
     .map(([key, word]) => `${seconds(r[key])} ${word}${lockOf(r, key)}`).join(', ');
-  const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ');
+  const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ') + (r.belowLeftOut ? `, and ${count(r.belowLeftOut)} more` : '');
   table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
     ['call', callText], ['thread', (r) => r.thread], ['spent', spent], time('heldUpOthers', 'others waited'), ['below it', below]], calls, 'cards');

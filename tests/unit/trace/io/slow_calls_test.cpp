@@ -177,5 +177,17 @@ TEST_F(SlowTrace, SaysThatThereWereMoreCallsThanItKeeps) {
   EXPECT_EQ(all_["slowCallsMore"], false);
 }
 
+TEST_F(SlowTrace, OfADeepRecursionTheOutermostCallsAreShown) {
+  define(1, "descend");
+  constexpr int kDepth = 5000;
+  for (int i = 0; i < kDepth; ++i) enter(1, 0);
+  for (int i = 0; i < kDepth; ++i) leave(300);
+  const json slow = calls(200);
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_EQ(slow[0]["below"].size(), SlowCall::kMostBelow);
+  EXPECT_EQ(slow[0]["belowLeftOut"], kDepth - 1 - static_cast<int>(SlowCall::kMostBelow));
+  EXPECT_THAT(text_, HasSubstr("and 4987 calls more below it"));
+}
+
 }  // namespace
 }  // namespace jtrace::trace::io
