@@ -11,6 +11,7 @@
 
 #include "agent/waits/wait_redirect.h"
 #include "agent/waits/wait_tracer.h"
+#include "trace/record/constant_list.h"
 #include "trace/record/control.h"
 
 namespace jtrace::agent {
@@ -48,23 +49,10 @@ static_assert(
     "a row of kWaitKinds is not whole: nothing would make its event");
 
 // "Thread.sleep and LockSupport.park".
-class WaitNames {
- public:
-  constexpr WaitNames() {
-    for (std::size_t i = 0; i < kWaitKindCount; ++i) {
-      if (i != 0) append(i + 1 == kWaitKindCount ? " and " : ", ");
-      append(kWaitKinds[i].name);
-    }
-  }
-  constexpr std::string_view view() const { return {text_.data(), size_}; }
-
- private:
-  constexpr void append(std::string_view part) {
-    for (const char c : part) text_[size_++] = c;  // does not compile if there is no room
-  }
-  std::array<char, 256> text_{};
-  std::size_t size_ = 0;
-};
-inline constexpr WaitNames kWaitNames;
+inline constexpr trace::record::ConstantList kWaitNames = [] {
+  std::array<std::string_view, kWaitKindCount> names{};
+  for (std::size_t i = 0; i < kWaitKindCount; ++i) names[i] = kWaitKinds[i].name;
+  return trace::record::ConstantList(names, " and ");
+}();
 
 }  // namespace jtrace::agent

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 
+#include "trace/record/constant_list.h"
 #include "trace/record/control.h"
 
 namespace jtrace::trace::record {
@@ -34,32 +36,17 @@ constexpr std::string_view element_of(std::uint64_t bit) {
   return {};
 }
 
-// "methods, calls and lines": the first group of each event in a set, once, as a text without memory of its own.
-class EventList {
- public:
-  constexpr EventList(std::uint64_t events, std::string_view before_last) {
-    std::array<std::string_view, std::size(kEventRows)> groups{};
-    std::size_t count = 0;
-    for (const EventRow& row : kEventRows)
-      if ((row.bit & events) != 0 && (count == 0 || groups[count - 1] != row.first_group()))
-        groups[count++] = row.first_group();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i != 0) append(i + 1 == count ? before_last : std::string_view(", "));
-      append(groups[i]);
-    }
-  }
-  constexpr std::string_view view() const { return {text_.data(), size_}; }
+// "methods, calls and lines": the first group of each event in a set, once.
+constexpr ConstantList groups_of(std::uint64_t events, std::string_view before_last) {
+  std::array<std::string_view, std::size(kEventRows)> groups{};
+  std::size_t count = 0;
+  for (const EventRow& row : kEventRows)
+    if ((row.bit & events) != 0 && (count == 0 || groups[count - 1] != row.first_group()))
+      groups[count++] = row.first_group();
+  return {std::span(groups).first(count), before_last};
+}
 
- private:
-  constexpr void append(std::string_view part) {
-    for (const char c : part) text_[size_++] = c;  // does not compile if there is no room
-  }
-
-  std::array<char, 256> text_{};
-  std::size_t size_ = 0;
-};
-
-inline constexpr EventList kCalloutGroupsOr(kCalloutEvents, " or ");
-inline constexpr EventList kCalloutGroupsAnd(kCalloutEvents, " and ");
+inline constexpr ConstantList kCalloutGroupsOr = groups_of(kCalloutEvents, " or ");
+inline constexpr ConstantList kCalloutGroupsAnd = groups_of(kCalloutEvents, " and ");
 
 }  // namespace jtrace::trace::record
