@@ -20,7 +20,6 @@
 #include "agent/waits/wait_kinds.h"
 #include "agent/waits/wait_tracer.h"
 #include "base/clock.h"
-#include "trace/jdk_option.h"
 #include "trace/option_keys.h"
 #include "trace/record/event_words.h"
 

@@ -27,6 +27,7 @@ inline constexpr std::string_view kCountedKey = "jtrace.counted";          // wh
 inline constexpr std::string_view kUncountedKey = "jtrace.uncounted";      // why there are no counts
 inline constexpr std::string_view kMaskedKey = "jtrace.masked";            // number of masked values
 inline constexpr std::string_view kUnavailableKey = "jtrace.unavailable";  // what this JVM does not give
+inline constexpr std::string_view kJdkKey = "jtrace.jdk";  // the number of the JDK (17), where figures depend on it
 inline constexpr std::string_view kCutStackKey = "jtrace.cutStack";        // threadId
 inline constexpr std::string_view kThreadStateKey = "jtrace.threadState";  // "THREADID STATE"
 inline constexpr std::string_view kSuppressedKey = "jtrace.suppressed";    // "OBJID by OBJID": exceptions

@@ -7,7 +7,6 @@
 #include "base/time_text.h"
 #include "trace/clock_option.h"
 #include "trace/io/loss_sink.h"
-#include "trace/jdk_option.h"
 #include "trace/methods_with_callouts.h"
 #include "trace/option_keys.h"
 #include "trace/record/control.h"
