@@ -68,18 +68,24 @@ void ByteSink::grow(std::size_t size) {
   cursor_ = limit_ = buffer_.get();
 }
 
-bool ByteSink::get_promise(std::size_t size) {
+Result<> ByteSink::check_room(std::size_t size) {
   const std::uint64_t least = bytes_written() + size;
   if (least > promised_) {
-    Result<std::uint64_t> end = promise(least, std::max(least, drained_ + capacity_), closing_);
-    if (!end) {
-      stop(std::move(end).error());
-      return false;
-    }
-    promised_ = *end;
+    const std::uint64_t wished = std::max(least, drained_ + capacity_);
+    JTRACE_ASSIGN_OR_RETURN(promised_, promise(least, wished, closing_));
   }
   limit_ = buffer_.get() + std::min<std::uint64_t>(capacity_, promised_ - drained_);
-  return true;
+  return {};
+}
+
+bool ByteSink::get_promise(std::size_t size) {
+  Result<> room = check_room(size);
+  if (!room && packs() && buffered() != 0) {
+    if (!drain_buffer()) return false;
+    room = check_room(size);
+  }
+  if (!room) stop(std::move(room).error());
+  return room.has_value();
 }
 
 bool ByteSink::drain_buffer() {
@@ -90,10 +96,8 @@ bool ByteSink::drain_buffer() {
   drained_ = done ? taken : held();
   lost_ += taken - drained_;
   cursor_ = limit_ = buffer_.get();
-  if (!done) {
-    promised_ = drained_;
-    stop(std::move(done).error());
-  }
+  if (!done || packs()) promised_ = drained_;
+  if (!done) stop(std::move(done).error());
   return done.has_value();
 }
 

@@ -49,6 +49,9 @@ class ByteSink {
   Result<> write(std::string_view record);
   // Passes everything taken so far to the destination.
   Result<> flush();
+  // Asks the destination to take `size` bytes more than it has been given. As for reserve(), but a refusal is only
+  // returned: it does not stop the sink.
+  Result<> check_room(std::size_t size);
   // Opens the reserve if the destination is full (otherwise nothing happens). An error with another cause stays.
   void begin_closing();
   // Flushes and completes the destination (a temporary file gets its name). Call it once, also after an error, which it
@@ -77,6 +80,8 @@ class ByteSink {
   virtual Result<> complete() { return {}; }
   // begin_closing() for a destination that is a sink itself.
   virtual void open_reserve() {}
+  // True if drained records become smaller: then draining makes room, and a promise holds for one drain only.
+  virtual bool packs() const { return false; }
   // One write(2) of a part of `bytes`; returns how much was written. `name` is used in errors.
   Result<std::size_t> write_some(int fd, std::string_view bytes, const std::string& name);
 

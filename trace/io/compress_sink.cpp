@@ -12,8 +12,10 @@ namespace {
 constexpr int kZstdLevel = 1;
 constexpr int kGzipLevel = 1;
 constexpr std::size_t kPackedBuffer = 256u << 10;
+constexpr std::size_t kFrameEnds = 64;  // more than header and checksum of a frame (RFC 8878: 18 + 4; RFC 1952: 10 + 8)
 
-// The common part of the two compressors. A frame may end with each drain; then it is passed on as one record.
+// The common part of the two compressors. A frame may end with each drain; then it is passed on as one record, and the
+// sink below has promised the room for it before its first event was taken: a full disk loses no event of a frame.
 class PackingSink : public ByteSink {
  public:
   PackingSink(std::unique_ptr<ByteSink> below, Framing framing)
@@ -23,13 +25,21 @@ class PackingSink : public ByteSink {
  protected:
   std::uint64_t held() const override { return taken_; }
   void open_reserve() override { below_->begin_closing(); }
+  bool packs() const override { return framed_; }
+  // Everything up to the promised offset is in one frame, which is at worst a little larger than what is in it.
+  Result<std::uint64_t> promise(std::uint64_t least, std::uint64_t wished, bool closing) override {
+    if (!framed_) return ByteSink::promise(least, wished, closing);
+    for (std::uint64_t end = wished;; end = least + (end - least) / 2) {
+      Result<> room = below_->check_room(largest_frame(end - taken_));
+      if (room) return end;
+      if (end == least) return fail(std::move(room).error());
+    }
+  }
   Result<> drain(std::string_view records) override {
     JTRACE_RETURN_IF_ERROR(pack(records, framed_));
+    if (framed_) JTRACE_RETURN_IF_ERROR(pass_frame());
     taken_ += records.size();
-    if (!framed_) return {};
-    const Result<> written = below_->write(frame_);
-    frame_.clear();
-    return written ? below_->flush() : written;
+    return {};
   }
   Result<> complete() override {
     Result<> packed = framed_ ? Result<>() : pack({}, true);
@@ -38,6 +48,13 @@ class PackingSink : public ByteSink {
   }
   // Compresses `records` and, with `last`, ends the frame.
   virtual Result<> pack(std::string_view records, bool last) = 0;
+  // The bytes of a frame of `size` bytes that do not get smaller.
+  virtual std::size_t largest_frame(std::size_t size) = 0;
+  Result<> pass_frame() {
+    const Result<> written = below_->write(frame_);
+    frame_.clear();
+    return written ? below_->flush() : written;
+  }
   Result<> hand_down(std::size_t size) {
     if (!framed_) return below_->write({packed_.data(), size});
     frame_.append(packed_.data(), size);
@@ -72,6 +89,7 @@ class ZstdSink final : public PackingSink {
       if (last ? left == 0 : from.pos == from.size) return {};
     }
   }
+  std::size_t largest_frame(std::size_t size) override { return ZSTD_compressBound(size) + kFrameEnds; }
   ZSTD_CCtx* stream_;
 };
 
@@ -98,6 +116,7 @@ class GzipSink final : public PackingSink {
     if (last) ::deflateReset(&stream_);
     return {};
   }
+  std::size_t largest_frame(std::size_t size) override { return ::deflateBound(&stream_, size) + kFrameEnds; }
   z_stream stream_{};
 };
 
