@@ -18,7 +18,7 @@ namespace jtrace::agent {
 
 struct WaitKind {
   std::uint64_t event;    // EventBit
-  std::string_view name;  // in messages
+  std::string_view name;  // in messages: its word of events.def
   // Finds in this JVM what the wait needs: nullptr, or the reason why not (static text). No exception is left pending.
   const char* (WaitTracer::*find)(JNIEnv* jni);
   const char* host;  // the class of the JDK that is rewritten, by the boot loader
@@ -28,10 +28,9 @@ struct WaitKind {
 };
 
 inline constexpr WaitKind kWaitKinds[] = {
-    {trace::record::kSleepEvent, "Thread.sleep", &WaitTracer::find_sleep, kThreadClass, "java/lang/VirtualThread",
+    {trace::record::kSleepEvent, "sleeps", &WaitTracer::find_sleep, kThreadClass, "java/lang/VirtualThread",
      redirect_sleeps},
-    {trace::record::kParkEvent, "LockSupport.park", &WaitTracer::find_blockers, kLockSupportClass, nullptr,
-     redirect_parks},
+    {trace::record::kParkEvent, "parks", &WaitTracer::find_blockers, kLockSupportClass, nullptr, redirect_parks},
 };
 inline constexpr std::size_t kWaitKindCount = sizeof kWaitKinds / sizeof kWaitKinds[0];
 
@@ -48,7 +47,7 @@ static_assert(
     }(),
     "a row of kWaitKinds is not whole: nothing would make its event");
 
-// "Thread.sleep and LockSupport.park".
+// "sleeps and parks": jtrace.unavailable begins with them (record::events_lacking).
 inline constexpr trace::record::ConstantList kWaitNames = [] {
   std::array<std::string_view, kWaitKindCount> names{};
   for (std::size_t i = 0; i < kWaitKindCount; ++i) names[i] = kWaitKinds[i].name;

@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "trace/record/event_names.h"
 #include "trace/record/event_words.h"
 
 namespace jtrace::agent {
@@ -23,7 +24,14 @@ TEST(WaitKinds, EachIsAnEventOfItsOwnThatIsAskedForByItsWord) {
   EXPECT_EQ(seen, kWaitEvents);
 }
 
-TEST(WaitKinds, MessagesNameAll) { EXPECT_EQ(kWaitNames.view(), "Thread.sleep and LockSupport.park"); }
+TEST(WaitKinds, MessagesNameAll) { EXPECT_EQ(kWaitNames.view(), "sleeps and parks"); }
+
+// What the agent says of waits that this JVM does not give (jtrace.unavailable) is read by these words.
+TEST(WaitKinds, TheirNamesAreWordsOfEvents) {
+  std::string unavailable = ": why";
+  unavailable.insert(0, kWaitNames.view());
+  EXPECT_EQ(trace::record::events_lacking(unavailable), kWaitEvents);
+}
 
 // The helper class makes a call itself, so a call without a row would end in it and be reported by nobody.
 TEST(WaitKinds, EachCallThatIsRedirectedIsInAClassOfARow) {
