@@ -46,6 +46,13 @@ ExitStatus remove_blank(const std::string& pool) {
   return ExitStatus::kOk;
 }
 
+std::string sources_of(const session::Recovered& recovered) {
+  const std::string file = size_text(recovered.from_file) + " from the trace's file";
+  if (recovered.elements != 0)
+    return counted(recovered.elements, "element") + ": " + file + ", the rest from the ring memory";
+  return file + ", " + counted(recovered.events, "event") + " from the ring memory";
+}
+
 ExitStatus run(const RecoverArguments& arguments) {
   if (arguments.pool.empty()) return list();
   const bool blank = session::look_at_pool(arguments.pool).state == session::LeftPool::State::kBlank;
@@ -61,8 +68,7 @@ ExitStatus run(const RecoverArguments& arguments) {
   if (recovered->malformed != 0)
     log_warning(counted(recovered->malformed, "place") + " in the ring memory " + is_are(recovered->malformed) +
                 " invalid and left out");
-  log_info(size_text(recovered->from_file) + " from the trace's file, " + counted(recovered->events, "event") +
-           " from the ring memory -> " + arguments.output);
+  log_info(sources_of(*recovered) + " -> " + arguments.output);
   if (arguments.remove && ::unlink(arguments.pool.c_str()) != 0)
     return report(system_error("removing", arguments.pool));
   const bool sound = recovered->whole && recovered->malformed == 0 && recovered->dropped == 0;

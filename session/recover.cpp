@@ -161,7 +161,7 @@ Result<Recovered> continue_spill(const Session& session, std::unique_ptr<trace::
   JTRACE_ASSIGN_OR_RETURN(const trace::io::ReadSummary summary, source->read(writer));
   JTRACE_RETURN_IF_ERROR(writer.finish());
   return Recovered{.from_file = below.consumed(),
-                   .events = summary.elements,
+                   .elements = summary.elements,
                    .malformed = reader.counts().malformed + faults.count("senseless record"),
                    .dropped = reader.counts().dropped_events,
                    .whole = true};

@@ -12,7 +12,8 @@ namespace jtrace::session {
 
 struct Recovered {
   std::uint64_t from_file = 0;  // bytes taken over from the file
-  std::uint64_t events = 0;     // elements added from the pool; for a spill: all
+  std::uint64_t events = 0;     // elements added from the pool
+  std::uint64_t elements = 0;   // of the whole document, if its file is a spill: those of the pool are not told apart
   std::uint64_t malformed = 0;
   std::uint64_t dropped = 0;
   bool whole = false;  // the file exists: nothing that had reached the pool is missing
