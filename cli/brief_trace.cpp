@@ -107,7 +107,7 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
   return report_input(name, *summary, faults,
-                      {.events = losses_reported ? 0 : statistics.lost(), .parts = opened->missing});
+                      {.losses = losses_reported ? io::Losses() : statistics.losses(), .parts = opened->missing});
 }
 
 Result<session::TraceSummary> trace(const target::Process& process, const session::TraceOptions& options) {

@@ -137,7 +137,7 @@ ExitStatus convert_trace(const ConvertArguments& arguments, const std::string& f
   if (converter && !output->is_csv()) report_lost(*converter, format, false);
   if (converter)
     for (const std::string& note : converter->notes()) log_info(note);
-  return report_input(opened->name, *summary, faults, {.events = losses.lost(), .parts = opened->missing});
+  return report_input(opened->name, *summary, faults, {.losses = losses.losses(), .parts = opened->missing});
 }
 
 Result<> convert_profile(const ConvertArguments& arguments, const io::StackProfile& profile,

@@ -88,9 +88,9 @@ ExitStatus run(const MergeArguments& arguments) {
   }
   if (Result<> finished = writer.finish(); !finished) return report(finished.error());
   const bool lacks = report_summary(*summary);
-  for (const std::string& line : lacks_of(arguments.output, {}, {.events = losses.lost()}))
+  for (const std::string& line : lacks_of(arguments.output, {}, {.losses = losses.losses()}))
     log_info("missing: " + line);
-  return lacks || losses.lost() != 0 ? ExitStatus::kPartial : status;
+  return lacks || losses.losses().any() ? ExitStatus::kPartial : status;
 }
 
 }  // namespace

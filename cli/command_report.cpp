@@ -50,7 +50,7 @@ ExitStatus run(const ReportArguments& arguments) {
       collector->write(**bytes, {.title = title, .faults = faults.counts(), .truncated = summary->truncated});
   if (written) written = (*bytes)->finish();
   if (!written) return report(written.error());
-  return report_input(opened->name, *summary, faults, {.events = collector->lost(), .parts = opened->missing});
+  return report_input(opened->name, *summary, faults, {.losses = collector->losses(), .parts = opened->missing});
 }
 
 }  // namespace

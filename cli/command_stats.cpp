@@ -33,7 +33,7 @@ ExitStatus run(const StatsArguments& arguments) {
   const std::string out = arguments.format == "json" ? statistics_json(statistics, opened->name, arguments.rows)
                                                      : statistics_text(statistics, arguments.rows);
   std::fwrite(out.data(), 1, out.size(), stdout);
-  return report_input(opened->name, *summary, faults, {.events = statistics.lost(), .parts = opened->missing});
+  return report_input(opened->name, *summary, faults, {.losses = statistics.losses(), .parts = opened->missing});
 }
 
 }  // namespace

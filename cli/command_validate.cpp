@@ -22,7 +22,7 @@ struct ValidateArguments {
 };
 
 Result<io::ReadSummary> check(const ValidateArguments& arguments, io::FaultLog& faults, io::Validator& validator,
-                              std::uint64_t& lost) {
+                              io::Losses& lost) {
   JTRACE_ASSIGN_OR_RETURN(
       const auto opened,
       open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8},
@@ -31,7 +31,7 @@ Result<io::ReadSummary> check(const ValidateArguments& arguments, io::FaultLog& 
   io::LossSink losses(validator);
   JTRACE_ASSIGN_OR_RETURN(io::ReadSummary summary, opened.source->read(losses));
   JTRACE_RETURN_IF_ERROR(validator.finish());
-  lost = losses.lost();
+  lost = losses.losses();
   summary.truncated = summary.truncated || opened.missing;
   return summary;
 }
@@ -43,7 +43,7 @@ ExitStatus run(const ValidateArguments& arguments) {
                        .print = [](const std::string& text) { std::printf("%s\n", text.c_str()); }});
   const std::string& name = arguments.inputs.front();
   io::Validator validator(name, faults);
-  std::uint64_t lost = 0;
+  io::Losses lost;
   const auto summary = check(arguments, faults, validator, lost);
   if (!summary) return report(summary.error());
   if (faults.total() > faults.printed())
@@ -53,9 +53,8 @@ ExitStatus run(const ValidateArguments& arguments) {
   if (summary->truncated) std::printf("%s: truncated after this many elements\n", name.c_str());
   std::printf("%s: %llu elements, %llu faults\n", name.c_str(), static_cast<unsigned long long>(summary->elements),
               static_cast<unsigned long long>(faults.total()));
-  if (lost != 0)
-    std::printf("%s: %s lost while tracing, which is no fault of the document\n", name.c_str(),
-                (counted(lost, "event") + " " + was_were(lost)).c_str());
+  for (const std::string& line : io::lines_of(lost))
+    std::printf("%s: %s, which is no fault of the document\n", name.c_str(), line.c_str());
   if (faults.total() != 0) return ExitStatus::kMalformed;
   return summary->truncated ? ExitStatus::kPartial : ExitStatus::kOk;
 }

@@ -110,7 +110,7 @@ std::vector<std::string> lacks_of(const std::string& path, const io::ReadSummary
     lines.push_back(path + ": truncated after " + counted(summary.elements, "element") +
                     "; everything before was used");
   if (loss.parts) lines.push_back(path + ": parts of the trace are missing");
-  if (loss.events != 0) lines.push_back(path + ": " + counted(loss.events, "event") + " lost while tracing");
+  for (const std::string& line : io::lines_of(loss.losses)) lines.push_back(path + ": " + line);
   return lines;
 }
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "trace/io/event_source.h"
 #include "trace/io/fault_log.h"
+#include "trace/io/losses.h"
 #include "trace/io/statistics.h"
 
 namespace jtrace::cli {
@@ -46,11 +47,11 @@ trace::io::FaultLog warnings(bool strict);
 // What of the input was not there, for the views' "complete" and "missing".
 void note_missing(trace::io::Statistics& statistics, const trace::io::ReadSummary& summary, bool lacks_parts);
 // What an answer from the input lacks, a line each. This is the rule of all commands that read traces: an answer is
-// partial if the input is cut off, if a part in the middle is missing, or if events were lost while tracing. Faults are
-// warnings (errors with --strict), and the oldest parts of a rotated trace may be gone.
+// partial if the input is cut off, if a part in the middle is missing, or if events were lost while tracing, at its end
+// too. Faults are warnings (errors with --strict), and the oldest parts of a rotated trace may be gone.
 struct InputLoss {
-  std::uint64_t events = 0;  // Statistics::lost(), LossSink::lost()
-  bool parts = false;        // TraceParts::missing, which open_parts() has reported
+  trace::io::Losses losses = {};  // Statistics::losses(), LossSink::losses()
+  bool parts = false;             // TraceParts::missing, which open_parts() has reported
 };
 std::vector<std::string> lacks_of(const std::string& path, const trace::io::ReadSummary& summary,
                                   const InputLoss& loss);

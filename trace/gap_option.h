@@ -23,6 +23,8 @@ struct Gap {
 std::string gap_text(const Gap& gap);
 // Nothing if the text is not such a value; unknown keys are skipped.
 std::optional<Gap> read_gap(std::string_view text);
+// At the end of a document that was full before all events were written. How many these are is not known.
+inline bool is_cut_end(const Gap& gap) { return gap.thread == 0 && gap.from != 0 && gap.to == 0 && gap.lost == 0; }
 // ns of what seconds_text() wrote (clock_option.h).
 std::optional<std::uint64_t> read_seconds(std::string_view seconds);
 

@@ -100,8 +100,8 @@ class CollapsedWriter final : public Converter, private CallListener {
         why += "; the JVM does not give " + printable(each);
         is_told = true;
       }
-      if (scope->dropped != 0)
-        why += "; " + counted(scope->dropped, "event") + " " + was_were(scope->dropped) + " lost";
+      if (scope->losses.events != 0)
+        why += "; " + counted(scope->losses.events, "event") + " " + was_were(scope->losses.events) + " lost";
     }
     return is_told ? why : why + " (attach with --events objects, or allocations)";
   }

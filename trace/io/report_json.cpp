@@ -41,6 +41,7 @@ class Page {
   std::string text() {
     json_.begin_object().member("title", options_.title).member("version", JTRACE_VERSION);
     json_.member("events", report_.events()).member("truncated", options_.truncated);
+    json_.member("lacks_end", report_.losses().lacks_end);
     json_.key("faults").begin_object();
     for (const auto& [kind, count] : options_.faults) json_.member(kind, count);
     json_.end_object().key("elements").begin_array();
@@ -120,7 +121,7 @@ class Page {
     json_.begin_object().member("agent", scope.agent_name).member("version", scope.agent_version);
     json_.member("parameters", scope.agent_parameters).member("process", scope.process_name).member("pid", scope.pid);
     json_.member("host", scope.hostname).member("command", scope.executable).member("snapshot", scope.snapshot);
-    json_.member("events", each.events()).member("dropped", scope.dropped).member("traces", scope.traces);
+    json_.member("events", each.events()).member("dropped", scope.losses.events).member("traces", scope.traces);
     json_.member("from", us(each.first)).member("to", us(each.last)).end_object();
   }
 

@@ -6,7 +6,6 @@
 #include "base/strings.h"
 #include "base/time_text.h"
 #include "trace/clock_option.h"
-#include "trace/io/loss_sink.h"
 #include "trace/methods_with_callouts.h"
 #include "trace/option_keys.h"
 #include "trace/record/control.h"
@@ -219,7 +218,7 @@ Scope& Scopes::take(const TraceEnd& end) {
 
 Scope& Scopes::take(const Option& option) {
   Scope& scope = of(option.traceIdRef);
-  scope.dropped += lost_of(option);
+  scope.losses += losses_of(option);
   note_option(scope, option.key.view(), option.value.view());
   return scope;
 }

@@ -15,6 +15,7 @@
 #include "trace/event.h"
 #include "trace/gap_option.h"
 #include "trace/io/io_methods.h"
+#include "trace/io/losses.h"
 #include "trace/short_contentions.h"
 
 namespace jtrace::trace::io {
@@ -52,7 +53,7 @@ struct Scope {
   std::uint64_t traces = 0;
   bool snapshot = false;  // jtrace.kind: stacks without an end, one moment
   Time start, end;        // of its first trace, of its last
-  std::uint64_t dropped = 0;
+  Losses losses;
   // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;
   bool has_calls = false, has_exceptions = false, has_allocations = false;  // were asked for

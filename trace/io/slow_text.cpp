@@ -145,7 +145,7 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
   std::string text;
   if (limits.over == 0) text = "the slowest of the calls";
   else if (!chosen.is_slow)
-    text = (statistics.scope->dropped == 0 ? "no call took " : "no call that was recorded took ") +
+    text = (statistics.scope->losses.events == 0 ? "no call took " : "no call that was recorded took ") +
            limit_text(limits.over) + (chosen.idle_is_slow ? " but idle ones" : "") + "; the slowest seen";
   else
     text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
@@ -233,7 +233,8 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
       return "no calls: " + std::string(kNoCallouts) + "\n" + lost_events(each);
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
-      return std::string(each.scope->dropped == 0 ? "no call that ended took " : "no call that was recorded took ") +
+      return std::string(each.scope->losses.events == 0 ? "no call that ended took "
+                                                        : "no call that was recorded took ") +
              recorded_from(each.scope->slower_than) + " or more, the shortest time that is recorded\n" +
              lost_events(each) + rest;
   out = "no calls in the trace" + recorded_without(statistics, Family::kCalls) + "\n";

@@ -124,8 +124,6 @@ void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<Ope
 }
 
 void SqliteAnswers::on_gap(Scope& scope, const Gap& gap) {
-  const bool is_end = gap.thread == 0 && gap.from != 0 && gap.to == 0;  // docs/trace_format.md, jtrace.gap
-  if (is_end && gap.lost == 0) full_.insert(scope.index);
   done(loss_.number(row_of(scope)).known(gap.thread).known(gap.from).known(gap.to).known(gap.lost).run());
   Statistics::on_gap(scope, gap);
 }
@@ -175,11 +173,10 @@ void SqliteAnswers::add_recorded(const ScopeStatistics& statistics) {
 void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
   const Scope& scope = *statistics.scope;
   const auto add = [&](const std::string& text) { done(note_.number(row_of(scope)).text(text).run()); };
-  if (scope.dropped != 0)
-    add(std::to_string(scope.dropped) +
+  if (scope.losses.events != 0)
+    add(std::to_string(scope.losses.events) +
         " events were lost (view losses): sums are too low, and what has complete = 0 took longer");
-  if (full_.count(scope.index) != 0)
-    add("events of the end are missing, and how many is not known: there was no room for them (--max-size)");
+  if (scope.losses.lacks_end) add(std::string(kLacksEnd));
   if (const std::string note = statistics.allocation_note(); !note.empty()) add("allocations are " + note);
   if (const std::string note = scope.short_contentions_note(); !note.empty()) add(note);
   if (!statistics.slow.methods().empty())

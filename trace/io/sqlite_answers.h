@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -63,7 +62,6 @@ class SqliteAnswers final : public Statistics {
     std::uint64_t until(std::uint64_t time) const;  // ns of the waits before that time
   };
   std::map<std::pair<std::size_t, std::uint64_t>, Waited> waited_;  // scope, thread
-  std::set<std::size_t> full_;  // scopes that lack the last events, of which the number is not known
   bool is_written_ = true;
 };
 

@@ -123,7 +123,7 @@ class SqliteWriter final : public Converter {
     for (const auto& scope : answers_->scopes().all()) {
       const Scope& each = *scope;
       statements_->agent.number(each.index + 1).text(each.agent_id).text(each.process_id).text(each.agent_name);
-      if (!statements_->agent.text(each.agent_version).number(each.snapshot).number(each.dropped).run())
+      if (!statements_->agent.text(each.agent_version).number(each.snapshot).number(each.losses.events).run())
         return fail(error());
     }
     reset();

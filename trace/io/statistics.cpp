@@ -47,8 +47,12 @@ std::string ScopeStatistics::allocation_note() const {
 }
 
 std::string lost_events(const ScopeStatistics& statistics) {
-  const std::uint64_t lost = statistics.scope->dropped;
-  return lost == 0 ? "" : counted(lost, "event") + " " + was_were(lost) + " lost while tracing: there were more\n";
+  const Losses& losses = statistics.scope->losses;
+  std::string text;
+  if (losses.events != 0)
+    text += counted(losses.events, "event") + " " + was_were(losses.events) + " lost while tracing: there were more\n";
+  if (losses.lacks_end) text += std::string(kLacksEnd) + "\n";
+  return text;
 }
 
 std::uint64_t ScopeStatistics::events() const { return sum(counts); }
@@ -70,10 +74,11 @@ std::uint64_t Statistics::events() const {
   return count;
 }
 
-std::uint64_t Statistics::lost() const {
-  std::uint64_t count = 0;
-  for (const ScopeStatistics& each : by_scope_) count += each.scope == nullptr ? 0 : each.scope->dropped;
-  return count;
+Losses Statistics::losses() const {
+  Losses all;
+  for (const ScopeStatistics& each : by_scope_)
+    if (each.scope != nullptr) all += each.scope->losses;
+  return all;
 }
 
 Result<> Statistics::write(const Event& event) {

@@ -170,7 +170,7 @@ class Statistics : public EventSink, private CallListener {
   // What the reader of the input knows to be missing, in words: it ends early, parts of it are not there.
   void note_missing(std::string what) { missing_.push_back(std::move(what)); }
   const std::vector<std::string>& missing() const { return missing_; }
-  std::uint64_t lost() const;  // events, while the traces were made
+  Losses losses() const;  // of all traces, while they were made
 
  protected:
   // Called after the event was added.

@@ -253,9 +253,8 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
 }  // namespace
 
 void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input) {
-  const std::uint64_t dropped = statistics.lost();
-  std::vector<std::string> missing = statistics.missing();
-  if (dropped != 0) missing.insert(missing.begin(), counted(dropped, "event") + " lost while tracing");
+  std::vector<std::string> missing = lines_of(statistics.losses());
+  missing.insert(missing.end(), statistics.missing().begin(), statistics.missing().end());
   begin_answer(json, view).begin_object().member("kind", "trace").member("path", input).end_object();
   write_missing(json, missing);
 }
@@ -274,7 +273,7 @@ std::string statistics_json(const Statistics& statistics, std::string_view input
     json.member("processId", each.scope->process_id).member("pid", each.scope->pid);
     json.member("process", each.scope->process_name).member("snapshot", each.scope->snapshot);
     json.member("events", each.events()).member("start", seconds(each.first)).member("end", seconds(each.last));
-    json.member("seconds", as_seconds(each.last - each.first)).member("dropped", each.scope->dropped);
+    json.member("seconds", as_seconds(each.last - each.first)).member("dropped", each.scope->losses.events);
     json.member("continues", each.begins_later);
     json.member("gaps", each.gaps).member("gapSeconds", as_seconds(each.gap_time)).end_object();
   }

@@ -51,7 +51,8 @@ class TextView {
       line("  %llu events, from %s to %s, %s s", static_cast<unsigned long long>(each.events()),
            seconds(each.first).c_str(), seconds(each.last).c_str(), seconds(each.last - each.first).c_str());
       if (each.begins_later) line("  %s", "begins where another file of the trace ends; what came before is not in it");
-      if (scope.dropped != 0) line("  lost: %s", counted(scope.dropped, "event").c_str());
+      if (scope.losses.events != 0) line("  lost: %s", counted(scope.losses.events, "event").c_str());
+      if (scope.losses.lacks_end) line("  %s", std::string(kLacksEnd).c_str());
       if (each.gaps != 0)
         line("  gaps: %llu, %s s of all threads together: what was open there counts until then",
              static_cast<unsigned long long>(each.gaps), seconds(each.gap_time).c_str());

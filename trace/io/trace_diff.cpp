@@ -30,7 +30,7 @@ void add_table(Recording& made, FigureTable table) {
   made.tables.push_back(std::move(table));
 }
 void add_table(Recording& made, const ScopeStatistics& of, FigureTable table) {
-  table.lost = of.scope->dropped;
+  table.lost = of.scope->losses.events;
   table.events = of.events();
   add_table(made, std::move(table));
 }
@@ -232,8 +232,7 @@ Recording recording_of(const ReportCollector& report, std::string name) {
     last = std::max(last, each.last);
   }
   if (last > first) made.seconds = static_cast<double>(last - first) / 1e9;
-  if (report.lost() != 0)
-    made.missing.push_back(made.name + ": " + counted(report.lost(), "event") + " lost while tracing");
+  for (const std::string& line : lines_of(report.losses())) made.missing.push_back(made.name + ": " + line);
   for (const std::string& process : report.process_ids()) {
     add_process(made, report, process);
     for (const Family family : {Family::kCalls, Family::kAllocations, Family::kStacks}) {

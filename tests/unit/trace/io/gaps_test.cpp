@@ -122,7 +122,7 @@ TEST(Gaps, InStatistics) {
   EXPECT_EQ(calls.calls().closed_by_gaps(), 2u);
   EXPECT_EQ(calls.calls().closed_at_end(), 0u);
   EXPECT_EQ(all.gaps, 1u);
-  EXPECT_EQ(all.scope->dropped, 17u);
+  EXPECT_EQ(all.scope->losses.events, 17u);
   EXPECT_THAT(statistics_text(calls, 5), HasSubstr("2 open where events were lost"));
   EXPECT_THAT(statistics_text(calls, 5), HasSubstr("gaps: 1, 1.500000 s of all threads together"));
 }
