@@ -105,7 +105,8 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
   add_source_arguments(*command, arguments->sources, false);
   command->add_option("EXPRESSION", arguments->expression, "for example 'old.share > 90% and gc.pause_share > 5%'")
       ->required();
-  add_time(*command, "--for", arguments->hold, "it must hold for this time without interruption (0s: at one test)");
+  add_time(*command, "--for", arguments->hold,
+           "it must hold from now on for this time; the first test that fails ends it with 1 (0s: one test)");
   add_time(*command, "-i,--interval", arguments->interval,
            "time between two tests (1s); shares and rates refer to it; a plain number: ms", kIntervalRange);
   command->add_option("--then", arguments->command, "shell command to run when it holds")->type_name("CMD");

@@ -84,7 +84,7 @@ Result<> stat(const StatArguments& arguments) {
   JTRACE_ASSIGN_OR_RETURN(perfdata::CounterSource source, open_one(arguments.sources));
   print_warnings(source);
   if (plan.count != 1 && view.shows_eden() && perfdata::VmTraits::of(source.first()).eden_only_at_gc)
-    log_info("this JVM brings eden's used space up to date at a collection only (JDK-8241678)");
+    log_info("this JVM brings eden's used space up to date at a collection only");
   StatPrinter printer(std::move(view), arguments.header_every);
   return print_rows(source, printer, plan);
 }

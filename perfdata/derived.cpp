@@ -82,13 +82,13 @@ Value counter_of(const Snapshot& s, const char* name) { return raw(s, name); }
 const std::vector<Definition>& definitions() {
   static const std::vector<Definition> all = {
       {{"uptime", "seconds", false, false, "since the JVM began"}, uptime},
-      {{"heap.used", "bytes", false, true, "all spaces"}, heap_used},
+      {{"heap.used", "bytes", false, false, "all spaces"}, heap_used},
       {{"heap.capacity", "bytes", false, true, "all spaces"},
        [](const Snapshot& s) {
          return sum({space_capacity(s, EDEN "capacity"), survivors_capacity(s), space_capacity(s, OLD "capacity")});
        }},
       {{"heap.max", "bytes", false, false, "limit of the heap, as MemoryMXBean reports it"}, heap_max},
-      {{"heap.share", "share", false, true, "heap.used of heap.max"},
+      {{"heap.share", "share", false, false, "heap.used of heap.max"},
        [](const Snapshot& s) { return ratio(heap_used(s), heap_max(s)); }},
       {{"eden.used", "bytes", false, false, "eden space"}, COUNTER(EDEN "used")},
       {{"eden.capacity", "bytes", false, true, "eden space"}, CAPACITY(EDEN "capacity")},

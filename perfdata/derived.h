@@ -14,7 +14,7 @@ struct DerivedName {
   std::string_view name;
   std::string_view unit;  // bytes, seconds, share (0 to 1), per second, or ""
   bool needs_two;         // refers to the time between two snapshots
-  bool only_at_gc;        // changes only at a collection
+  bool only_at_gc;        // changes only at a collection, but for VmTraits::spaces_move
   std::string_view help;
 };
 const std::vector<DerivedName>& derived_names();

@@ -67,8 +67,16 @@ Quantity declared_quantity(const Counter& counter) {
   }
 }
 
+bool is_survivor(std::string_view name) {
+  return name.starts_with("sun.gc.generation.0.space.") && !name.starts_with("sun.gc.generation.0.space.0.");
+}
+bool is_size_of_space(std::string_view name) {
+  return name.starts_with("sun.gc.generation.") && (name.ends_with(".used") || name.ends_with(".capacity"));
+}
+
 // The collector writes the counters of spaces, policy, TLABs and metaspace at the end of a collection
-// (CollectedHeap::update_counters, MetaspaceCounters::update_performance_counters).
+// (CollectedHeap::update_counters, MetaspaceCounters::update_performance_counters). G1 calculates the sizes of all
+// spaces anew for each region of eden (G1MonitoringSupport::update_eden_size), Shenandoah all the time.
 Freshness freshness_of(const Counter& counter, const VmTraits& traits) {
   if (counter.variability == static_cast<std::uint8_t>(Variability::kConstant)) return Freshness::kConstant;
   const std::string_view name = counter.name;
@@ -77,6 +85,7 @@ Freshness freshness_of(const Counter& counter, const VmTraits& traits) {
   if (!name.starts_with("sun.gc.")) return Freshness::kLive;
   if (name == "sun.gc.cause" || name == "sun.gc.lastCause" || name.starts_with("sun.gc.collector."))
     return Freshness::kLive;
+  if (traits.spaces_move && is_size_of_space(name) && !is_survivor(name)) return Freshness::kLive;
   if (name != "sun.gc.generation.0.space.0.used" || traits.eden_only_at_gc) return Freshness::kGc;
   return traits.has_sampler ? Freshness::kSampled : Freshness::kLive;
 }
@@ -112,10 +121,15 @@ VmTraits VmTraits::of(const Snapshot& snapshot) {
   if (frequency && *frequency > 0) traits.ticks_per_second = static_cast<double>(*frequency);
   // sun.gc.collector.0.name: "Copy", "PCopy" (8: Serial, CMS), "Serial young...", "PSScavenge", "Parallel young...".
   const std::string_view collector = snapshot.text_value("sun.gc.collector.0.name").value_or("");
+  // ZGC of one generation has only the third, Epsilon none.
+  const auto text = [&](std::string_view name) { return snapshot.text_value(name).value_or(""); };
+  const bool is_z = collector.starts_with("ZGC") || text("sun.gc.collector.2.name").starts_with("Z concurrent");
+  const bool is_epsilon = text("sun.gc.generation.1.space.0.name") == "Heap";
   constexpr std::string_view kGenerational[] = {"Copy", "PCopy", "Serial", "PSScavenge", "Parallel"};
   traits.eden_only_at_gc =
-      !traits.has_sampler && std::any_of(std::begin(kGenerational), std::end(kGenerational),
-                                         [&](std::string_view name) { return collector.starts_with(name); });
+      is_z || (!traits.has_sampler && std::any_of(std::begin(kGenerational), std::end(kGenerational),
+                                                  [&](std::string_view name) { return collector.starts_with(name); }));
+  traits.spaces_move = collector.starts_with("G1") || collector.starts_with("Shenandoah") || is_epsilon;
   return traits;
 }
 

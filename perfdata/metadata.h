@@ -46,7 +46,8 @@ struct Metadata {
 // Facts, from the same snapshot, on which the freshness of some counters depends.
 struct VmTraits {
   bool has_sampler = false;      // sun.os.hrt.ticks exists: the StatSampler runs
-  bool eden_only_at_gc = false;  // Serial and Parallel without the sampler
+  bool eden_only_at_gc = false;  // Serial and Parallel without the sampler, ZGC
+  bool spaces_move = false;      // G1, Shenandoah, Epsilon: heap, eden and old change between collections too
   double ticks_per_second = 1e9;
 
   static VmTraits of(const Snapshot& snapshot);

@@ -46,8 +46,11 @@ std::string_view unit_of(const Name& name, const Snapshot& snapshot) {
 
 bool only_at_gc(const Name& name, const Snapshot& snapshot) {
   const VmTraits traits = VmTraits::of(snapshot);
-  if (const DerivedName* derived = find_derived(name.text))
-    return derived->only_at_gc || (traits.eden_only_at_gc && name.text.starts_with("eden."));
+  if (const DerivedName* derived = find_derived(name.text)) {
+    const bool has_eden = name.text.starts_with("eden.") || name.text == "heap.used" || name.text == "heap.share";
+    const bool moves = has_eden || name.text == "heap.capacity" || name.text.starts_with("old.");
+    return moves && traits.spaces_move ? false : derived->only_at_gc || (has_eden && traits.eden_only_at_gc);
+  }
   const Counter* counter = snapshot.layout().find(name.text);
   return counter && describe(*counter, traits).freshness == Freshness::kGc;
 }

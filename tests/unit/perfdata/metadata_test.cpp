@@ -70,6 +70,24 @@ TEST(Metadata, EdenMovesOnlyAtACollectionWhereNothingSamplesIt) {
   EXPECT_EQ(eden_freshness("Serial young collection pauses", false), "gc");
   EXPECT_EQ(eden_freshness("G1 young collection pauses", false), "live");
   EXPECT_EQ(eden_freshness("Parallel young collection pauses", true), "sampled");
+  EXPECT_EQ(eden_freshness("ZGC minor collection pauses", false), "gc");
+}
+
+// Measured: what G1 and Shenandoah allocate in the old space shows before the next collection.
+TEST(Metadata, SizesOfSpacesMoveBetweenCollectionsWithSomeCollectors) {
+  const auto freshness = [](std::string_view collector, std::string_view counter) {
+    RegionWriter writer;
+    writer.add_text("sun.gc.collector.0.name", collector).add_long(counter, 1, Units::kBytes);
+    const Snapshot snapshot = snapshot_of(writer);
+    return freshness_name(describe(*snapshot.layout().find(counter), VmTraits::of(snapshot)).freshness);
+  };
+  for (const char* counter : {"sun.gc.generation.1.space.0.used", "sun.gc.generation.0.space.0.capacity"}) {
+    EXPECT_EQ(freshness("G1 incremental collections", counter), "live");
+    EXPECT_EQ(freshness("Shenandoah partial", counter), "live");
+    EXPECT_EQ(freshness("PSScavenge", counter), "gc");
+  }
+  EXPECT_EQ(freshness("G1 young collection pauses", "sun.gc.generation.0.space.2.used"), "gc");
+  EXPECT_EQ(freshness("G1 young collection pauses", "sun.gc.metaspace.used"), "gc");
 }
 
 TEST(CounterTable, SortsFiltersAndAddsThePrologue) {

@@ -65,6 +65,43 @@ TEST(Watch, HoldsAndExplains) {
   EXPECT_FALSE(watch_of("old.used < 1M", now).holds(now, nullptr));
 }
 
+// heap.used has eden, which most collectors bring up to date between collections; G1 and Shenandoah all spaces.
+TEST(Watch, SaysWhatChangesAtACollectionOnlyByTheCollector) {
+  const auto explained = [](std::string_view collector, bool sampler) {
+    RegionWriter writer;
+    writer.add_text("sun.gc.collector.0.name", collector);
+    for (const char* name : {"sun.gc.generation.0.space.0.used", "sun.gc.generation.0.space.2.used",
+                             "sun.gc.generation.1.space.0.used", "sun.gc.generation.1.space.0.capacity"})
+      writer.add_long(name, 1 << 20, Units::kBytes);
+    if (sampler) writer.add_long("sun.os.hrt.ticks", 1, Units::kTicks, Variability::kMonotonic);
+    const auto bytes = writer.bytes();
+    const auto now = read_snapshot(target::BufferMemory(0, bytes), 0);
+    EXPECT_TRUE(now);
+    return watch_of("heap.used > 0 and old.used > 0 and survivor.used > 0", *now).explain(*now, nullptr);
+  };
+  const std::string note = " (changes only at a collection)", survivor = ", survivor.used=1048576 bytes" + note;
+  const std::string heap = "heap.used=3145728 bytes", old = ", old.used=1048576 bytes";
+  EXPECT_EQ(explained("G1 young collection pauses", true), heap + old + survivor);
+  EXPECT_EQ(explained("Shenandoah partial", false), heap + old + survivor);
+  EXPECT_EQ(explained("Serial young collection pauses", true), heap + old + note + survivor);
+  EXPECT_EQ(explained("Serial young collection pauses", false), heap + note + old + note + survivor);
+  EXPECT_EQ(explained("ZGC minor collection pauses", false), heap + note + old + note + survivor);
+}
+
+TEST(Watch, OfOneGenerationItIsTheHeap) {
+  const auto explained = [](std::string_view counter, std::string_view text) {
+    RegionWriter writer;
+    writer.add_text(counter, text).add_long("sun.gc.generation.1.space.0.used", 1 << 20, Units::kBytes);
+    const auto bytes = writer.bytes();
+    const auto now = read_snapshot(target::BufferMemory(0, bytes), 0);
+    EXPECT_TRUE(now);
+    return watch_of("heap.used > 0", *now).explain(*now, nullptr);
+  };
+  EXPECT_EQ(explained("sun.gc.collector.2.name", "Z concurrent cycle pauses"),
+            "heap.used=1048576 bytes (changes only at a collection)");
+  EXPECT_EQ(explained("sun.gc.generation.1.space.0.name", "Heap"), "heap.used=1048576 bytes");
+}
+
 // The counters of Shenandoah's collectors are not those of pauses.
 TEST(Watch, OfShenandoahPausesAreUnknownForAReason) {
   const auto bytes = RegionWriter()
