@@ -31,7 +31,9 @@ std::string change_text(const std::string& unit, double change) {
 std::string ratio_text(const DiffRow& row) {
   if (row.before.is_none()) return "new";
   if (row.after.is_none()) return "gone";
-  if (row.before.amount == 0 || row.after.amount == 0) return "";
+  if (row.before.amount == 0 && row.after.amount == 0) return "";
+  if (row.before.amount == 0) return "from 0";  // it was there
+  if (row.after.amount == 0) return "to 0";
   return formatted("x %.3g", row.after.amount / row.before.amount);
 }
 std::string count_text(const DiffRow& row) {

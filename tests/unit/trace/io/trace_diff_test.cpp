@@ -116,9 +116,10 @@ TEST(TraceDiff, ARowIsNewOrGoneOnlyIfTheOtherHasNoneOfIt) {
   before.tables.front().rows["A.old"] = {1e6, 1};
   after.tables.front().rows["A.fresh"] = {2e6, 1};
   const std::string text = diff_text(compare(before, after, false), 10);
-  EXPECT_THAT(text, ContainsRegex("\\+0.003000 +5 -> 5  A.f"));
+  EXPECT_THAT(text, ContainsRegex("\\+0.003000 +from 0 +5 -> 5  A.f"));
   EXPECT_THAT(text, ContainsRegex("gone +1 -> 0  A.old"));
   EXPECT_THAT(text, ContainsRegex("new +0 -> 1  A.fresh"));
+  EXPECT_THAT(diff_text(compare(after, before, false), 10), ContainsRegex("to 0 +5 -> 5  A.f"));
 }
 
 TEST(TraceDiff, HistogramsAreComparedAsTheyAre) {
