@@ -17,10 +17,17 @@ namespace {
 constexpr double kLeastBytes = 1 << 20;  // of a change that is shown
 constexpr std::size_t kRows = 15;
 
-std::string name_of(const BundleFile& bundle) {
+BundleName name_of(const BundleFile& bundle) {
   const JsonValue& target = bundle.manifest()["target"];
-  return std::to_string(static_cast<long>(target["pid"].number())) + " on " + printable(target["host"].text()) + ", " +
-         printable(bundle.manifest()["created"].text());
+  return {.path = bundle.path(),
+          .host = target["host"].text(),
+          .created = bundle.manifest()["created"].text(),
+          .pid = static_cast<long>(target["pid"].number())};
+}
+
+// "4711 on db7, 2026-11-24T02:10:11Z"
+std::string name_text(const BundleName& name) {
+  return std::to_string(name.pid) + " on " + printable(name.host) + ", " + printable(name.created);
 }
 
 bool is_same_process(const JsonValue& a, const JsonValue& b) {
@@ -110,7 +117,7 @@ void compare_flags(const BundleFile& before, const BundleFile& after, BundleDiff
     const auto found = values.find(each["name"].text());
     const std::string now = text_of_flag(each);
     if (found != values.end() && found->second != now)
-      diff.flags.push_back(printable(found->first) + ": " + found->second + " -> " + now);
+      diff.flags.push_back({printable(found->first), found->second, now});
   }
 }
 
@@ -155,17 +162,24 @@ void append_rows(std::string& out, std::string_view title, const std::vector<Gro
   append_list(out, title, lines);
 }
 
-void write_rows(JsonWriter& json, std::string_view name, const std::vector<Growth>& rows) {
-  json.key(name).begin_array();
-  for (const Growth& row : rows)
-    json.begin_object().member("name", row.name).member("before", row.before).member("after", row.after).end_object();
-  json.end_array();
+void write_name(JsonWriter& json, const BundleName& name) {
+  json.begin_object().member("kind", "bundle").member("path", name.path).member("pid", name.pid);
+  json.member("host", name.host).member("created", name.created).end_object();
 }
 
-void write_lines(JsonWriter& json, std::string_view name, const std::vector<std::string>& lines) {
-  json.key(name).begin_array();
-  for (const std::string& line : lines) json.value(line);
-  json.end_array();
+void write_findings(JsonWriter& json, std::string_view change, const std::vector<std::string>& sentences) {
+  for (const std::string& each : sentences)
+    json.begin_object().member("kind", "finding").member("change", change).member("sentence", each).end_object();
+}
+
+void write_rows(JsonWriter& json, std::string_view kind, const std::vector<Growth>& rows) {
+  for (const Growth& row : rows)
+    json.begin_object()
+        .member("kind", kind)
+        .member("name", row.name)
+        .member("before", row.before)
+        .member("after", row.after)
+        .end_object();
 }
 
 }  // namespace
@@ -187,7 +201,7 @@ Result<BundleDiff> compare(const BundleFile& before, const BundleFile& after) {
 
 std::string text_of(const BundleDiff& diff) {
   constexpr const char* kMib = "%+10.1f MiB  %10.1f -> %-10.1f  ";
-  std::string out = "Before: " + diff.before + "\nAfter:  " + diff.after + "\n";
+  std::string out = "Before: " + name_text(diff.before) + "\nAfter:  " + name_text(diff.after) + "\n";
   out += diff.same_process ? "The same process, " + seconds(diff.seconds) + " later.\n\n"
                            : "Two different processes, " + seconds(diff.seconds) + " apart.\n\n";
   append_list(out, "New", diff.fresh);
@@ -201,7 +215,9 @@ std::string text_of(const BundleDiff& diff) {
   append_rows(out, "Threads by name", diff.names, 1, "%+6.0f  %6.0f -> %-6.0f  ");
   append_rows(out, "Memory by part, in RSS", diff.memory, 1 << 20, kMib);
   append_rows(out, "Heap by class", diff.classes, 1 << 20, kMib);
-  append_list(out, "Flags", diff.flags);
+  std::vector<std::string> flags;
+  for (const FlagChange& each : diff.flags) flags.push_back(each.name + ": " + each.before + " -> " + each.after);
+  append_list(out, "Flags", flags);
   append_list(out, "Not compared", diff.missing);
   return out;
 }
@@ -209,19 +225,26 @@ std::string text_of(const BundleDiff& diff) {
 std::string json_of(const BundleDiff& diff) {
   std::string out;
   JsonWriter json(out);
-  json.begin_object().member("view", "diagnose diff").member("before", diff.before).member("after", diff.after);
-  json.member("sameProcess", diff.same_process).member("seconds", diff.seconds);
-  write_missing(json, diff.missing);
-  write_lines(json, "new", diff.fresh);
-  write_lines(json, "gone", diff.gone);
-  write_lines(json, "stay", diff.stay);
+  begin_answer(json, "diagnose diff");
+  write_name(json, diff.after);
+  write_name(json.key("before"), diff.before);
+  write_missing(json, diff.missing).member("sameProcess", diff.same_process).member("seconds", diff.seconds);
   json.key("threads").begin_object().member("before", diff.threads.before).member("after", diff.threads.after);
-  write_rows(json, "byName", diff.names);
-  json.end_object();
+  json.end_object().key("data").begin_array();
+  write_findings(json, "new", diff.fresh);
+  write_findings(json, "gone", diff.gone);
+  write_findings(json, "stays", diff.stay);
+  write_rows(json, "threads", diff.names);
   write_rows(json, "memory", diff.memory);
-  write_rows(json, "classes", diff.classes);
-  write_lines(json, "flags", diff.flags);
-  json.end_object();
+  write_rows(json, "class", diff.classes);
+  for (const FlagChange& each : diff.flags)
+    json.begin_object()
+        .member("kind", "flag")
+        .member("name", each.name)
+        .member("before", each.before)
+        .member("after", each.after)
+        .end_object();
+  json.end_array().end_object();
   return out + "\n";
 }
 

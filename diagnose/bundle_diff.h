@@ -15,17 +15,26 @@ struct Growth {
   double grown() const { return after - before; }
 };
 
+struct BundleName {
+  std::string path, host, created;
+  long pid = 0;
+};
+
+struct FlagChange {
+  std::string name, before, after;
+};
+
 struct BundleDiff {
-  std::string before, after;  // the bundles: "4711 on db7, 2026-11-24T02:10:11Z"
+  BundleName before, after;
   bool same_process = false;
   double seconds = 0;                          // between the two
   std::vector<std::string> gone, fresh, stay;  // sentences of findings
   bool found = false;                          // a fresh one is certain or likely
   Growth threads;
-  std::vector<Growth> names;         // threads by their names, digits as N; only those that changed
-  std::vector<Growth> memory;        // resident bytes by part, the largest change first; from 1 MiB on
-  std::vector<Growth> classes;       // bytes on the heap, as memory
-  std::vector<std::string> flags;    // "MaxHeapSize: 1 -> 2"
+  std::vector<Growth> names;    // threads by their names, digits as N; only those that changed
+  std::vector<Growth> memory;   // resident bytes by part, the largest change first; from 1 MiB on
+  std::vector<Growth> classes;  // bytes on the heap, as memory
+  std::vector<FlagChange> flags;
   std::vector<std::string> missing;  // what one of them lacks
 };
 

@@ -119,8 +119,26 @@ TEST(BundleDiff, ComparesThreadsByKindMemoryByPartAndClasses) {
   ASSERT_EQ(diff.memory.size(), 1u);
   EXPECT_EQ(diff.memory[0].grown(), 8 << 20);
   EXPECT_THAT(diff.classes, IsEmpty());  // a byte more is no news
-  EXPECT_THAT(diff.flags, ElementsAre("MaxHeapSize: 5000000 -> 5000001"));
+  EXPECT_THAT(text_of(diff), HasSubstr("MaxHeapSize: 5000000 -> 5000001"));
   EXPECT_THAT(text_of(diff), AllOf(HasSubstr("+8.0 MiB"), HasSubstr("Nothing was found in either")));
+}
+
+// docs/architecture.md, "JSON answers".
+TEST(BundleDiff, TheJsonFollowsTheContractOfAnswers) {
+  const BundleFile before = file_of({}, "{\"data\":[" + finding("x", "slow", "certain") + "]}");
+  const BundleDiff diff = must(compare(before, file_of({{"views/flags.json", R"({"data":[]})"}}, "{\"data\":[]}")));
+  const JsonValue all = must(JsonValue::parse(json_of(diff)));
+  EXPECT_EQ(all["view"].text(), "diagnose diff");
+  for (const char* side : {"target", "before"}) {
+    EXPECT_EQ(all[side]["kind"].text(), "bundle") << side;
+    EXPECT_TRUE(all[side].has("path")) << side;
+  }
+  EXPECT_FALSE(all["complete"].truth());
+  EXPECT_EQ(all["missing"].items().size(), 3u);
+  ASSERT_EQ(all["data"].items().size(), 1u);
+  EXPECT_EQ(all["data"].items()[0]["change"].text(), "gone");
+  EXPECT_EQ(all["data"].items()[0]["sentence"].text(), "slow");
+  EXPECT_THAT(json_of(diff), ::testing::StartsWith(R"({"view":"diagnose diff","target":{"kind":"bundle",)"));
 }
 
 }  // namespace
