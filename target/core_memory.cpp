@@ -109,6 +109,7 @@ const CoreMemory::MappedFile& CoreMemory::file_of(const std::string& path) {
   if (known != mapped_.end()) return known->second;
   auto file = map_file(path);
   if (file) return mapped_.emplace(path, *file).first->second;
+  if (file.error().help.empty()) file.error().help = help_for_missing(path);
   problems_.emplace_back().text = file.error().message();
   return mapped_.emplace(path, MappedFile{.problem = &problems_.back()}).first->second;
 }
@@ -185,23 +186,37 @@ std::string help_for(const std::string& path, const std::string& build_id) {
 
 }  // namespace
 
-// Compares the build id of the dumped first page with the file's. At this point pieces_ holds only the core's own
-// memory.
-Result<> CoreMemory::check_identity(const std::string& path) const {
+// At this point pieces_ holds only the core's own memory.
+std::string CoreMemory::dumped_build_id(const std::string& path) const {
   const auto& files = core_.files();
   const auto first = std::find_if(files.begin(), files.end(),
                                   [&](const auto& range) { return range.path == path && range.offset == 0; });
   if (first == files.end()) return {};
   const auto dumped = LoadedImage::read(*this, first->start);
-  if (!dumped || dumped->build_id().empty()) return {};
+  return dumped ? dumped->build_id() : std::string();
+}
+
+std::string CoreMemory::help_for_missing(const std::string& path) const {
+  if (!path.ends_with("/libjvm.so")) return {};
+  const std::string build_id = dumped_build_id(path);
+  if (build_id.empty()) return "give the file with --libjvm, or the files of its machine with --sysroot";
+  const std::string fits = fitting_file(path, build_id);
+  if (!fits.empty()) return help_for(path, build_id);
+  return "its build id is " + build_id + ": give the file with --libjvm, or the files of its machine with --sysroot";
+}
+
+// Compares the build id of the dumped first page with the file's.
+Result<> CoreMemory::check_identity(const std::string& path) const {
+  const std::string dumped = dumped_build_id(path);
+  if (dumped.empty()) return {};
   const auto file = ElfImage::open(local_path(path));
-  if (!file || file->build_id() == dumped->build_id()) return {};
+  if (!file || file->build_id() == dumped) return {};
   return fail(Error{.category = ErrorCategory::kMalformed,
                     .text = "this file is not the one the process had mapped: its build id is " +
                             (file->build_id().empty() ? std::string("absent") : file->build_id()) + ", the core has " +
-                            dumped->build_id(),
+                            dumped,
                     .path = local_path(path),
-                    .help = help_for(path, dumped->build_id())});
+                    .help = help_for(path, dumped)});
 }
 
 const CoreMemory::Piece* CoreMemory::find(Address address) const {

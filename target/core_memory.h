@@ -83,6 +83,8 @@ class CoreMemory final : public MemoryReader {
   const MappedFile& file_of(const std::string& path);
   Result<MappedFile> map_file(const std::string& path);
   Result<> check_identity(const std::string& path) const;
+  std::string dumped_build_id(const std::string& path) const;   // "": the core has none of this file
+  std::string help_for_missing(const std::string& path) const;  // "": of no libjvm.so
   Result<> check_machine(const MappedFile& file, const std::string& path) const;
   const Piece* find(Address address) const;
   void note_hole(Address address) const;
