@@ -174,6 +174,11 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   if (!options) return report(options.error());
   auto process = open_selected(arguments.target, Takes::kJvmOrFile);
   if (!process) return report(process.error());
+  if (arguments.check) {
+    const auto jvm = target::examine_jvm(*process);
+    // What is no JVM is refused below, with more reasons.
+    if (const Result<> good = jvm ? arguments.check(*jvm) : Result<>(); !good) return report(good.error());
+  }
   if (const std::string note = session::note_of_left_pools(*process); !note.empty()) log_info(note);
   ::signal(SIGPIPE, SIG_IGN);
   const auto summary = trace(*process, *options);

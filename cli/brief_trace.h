@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "session/options/options.h"
+#include "target/jvm_discovery.h"
 #include "trace/io/statistics.h"
 
 namespace jtrace::cli {
@@ -20,6 +21,8 @@ struct BriefTrace {
   bool leaves_out_jdk = true;   // without filters
   std::size_t own_methods = 0;  // of the JDK, for which the command has filters of its own
   std::string output;           // where the trace is kept; "": nowhere
+  // Refuses a JVM that cannot answer, before it is traced; null: none.
+  std::function<Result<>(const target::Jvm&)> check;
 };
 
 // PID|IN, --duration, --filter, --output; `arguments` lives as long as `command`.

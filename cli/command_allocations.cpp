@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/one_of.h"
 #include "cli/units.h"
+#include "trace/filter_example.h"
 #include "trace/io/allocations_text.h"
 #include "trace/io/scopes.h"
 #include "trace/record/start_options.h"
@@ -36,7 +37,20 @@ Result<> give_options(session::OptionReader& reader, const AllocationArguments& 
              : Result<>();
 }
 
-ExitStatus run(const AllocationArguments& arguments) {
+// Without filters a JVM before JDK 11 records nothing (JEP 331): it would be traced for nothing.
+Result<> check_samples(const target::Jvm& jvm) {
+  constexpr int kFirstWithSamples = 11;
+  if (jvm.feature == 0 || jvm.feature >= kFirstWithSamples) return {};
+  return fail(
+      ErrorCategory::kUsage,
+      "JVM " + std::to_string(jvm.pid) + " is JDK " + std::to_string(jvm.feature) +
+          ", which does not sample allocations (JDK 11 and later do); --filter records each object that the "
+          "chosen methods make",
+      "jtrace allocations " + std::to_string(jvm.pid) + " --filter '" + trace::filter_example(jvm.main_class) + "'");
+}
+
+ExitStatus run(AllocationArguments arguments) {
+  if (arguments.trace.filters.empty()) arguments.trace.check = check_samples;
   if (!arguments.sample_interval.empty() && !arguments.trace.filters.empty())
     return report(
         Error{ErrorCategory::kUsage, "--sample-interval: with --filter each object is recorded, none is sampled"});

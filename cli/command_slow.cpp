@@ -61,7 +61,8 @@ ExitStatus run(SlowArguments arguments) {
   if (!over || *over == 0)
     return report(
         Error{ErrorCategory::kUsage, "--over: '" + arguments.over + "' is not a time above 0 (200ms, 0.5, 5m)"});
-  const io::SlowLimits limits{.over = *over, .rows = arguments.rows, .with_idle = arguments.with_idle};
+  const io::SlowLimits limits{
+      .over = *over, .rows = arguments.rows, .with_idle = arguments.with_idle, .no_arguments = arguments.no_arguments};
   return answer_from_trace(
       arguments.trace, "slow", [&](session::OptionReader& reader) { return give_options(reader, arguments, *over); },
       [&](const io::Statistics& statistics, const std::string& name) {

@@ -19,6 +19,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class Slow : public ::testing::TestWithParam<Jdk> {
@@ -56,6 +57,8 @@ TEST_P(Slow, NamesWhoHadTheMonitorThatASlowCallWaitedFor) {
   ASSERT_TRUE(none) << none.error().message();
   EXPECT_THAT(none->out, HasSubstr("no call took 100 s; the slowest seen (the trace has those of 50 ms")) << none->err;
   EXPECT_THAT(none->out, HasSubstr("Shop$Stock.audit")) << none->err;
+  EXPECT_THAT(none->out,
+              HasSubstr("the calls are without arguments: jtrace slow PID reads them with --filter 'Shop*'"));
 }
 
 TEST_P(Slow, ShowsArgumentsAndTheCalleeOfATrace) {
@@ -74,7 +77,9 @@ TEST_P(Slow, ShowsArgumentsAndTheCalleeOfATrace) {
   EXPECT_EQ(rows[0]["below"][0]["method"], "Calls.slowly");
   EXPECT_THAT(rows[0]["below"][0]["arguments"], AllOf(StartsWith("\"text\", "), HasSubstr(", 1, 150")));
   const std::string text = must(run_jtrace({"slow", jvm.path(), "--over", "10s"})).out;
-  EXPECT_THAT(text, AllOf(HasSubstr("no call took 10 s; the slowest seen"), HasSubstr("Calls.slowly(\"text\"")));
+  EXPECT_THAT(text, AllOf(HasSubstr("no call took 10 s; the slowest seen"), HasSubstr("Calls.slowly(\"text\""),
+                          HasSubstr("texts among the arguments are shown as they are, secrets too"),
+                          Not(HasSubstr("without arguments"))));
   EXPECT_THAT(must(run_jtrace({"stats", jvm.path()})).out, HasSubstr("the slowest of the calls"));
 }
 

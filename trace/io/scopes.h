@@ -59,6 +59,7 @@ struct Scope {
   bool has_calls = false, has_exceptions = false, has_allocations = false;  // were asked for
   std::uint64_t asked_events = 0;                         // EventBit, of all its traces; only with has_events_option
   bool has_messages = false;                              // of exceptions: were asked for
+  bool has_arguments = false;                             // of calls: were asked for
   bool callouts_record_allocations = false;               // allocations: those of calls that began during the trace
   std::optional<std::uint64_t> methods_with_callouts;     // jtrace.rewritten: of loaded classes
   bool has_blocking_ends = false, has_wait_ends = false;  // monContendedEntered, monWaited were asked for

@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "base/time_text.h"
+#include "trace/filter_example.h"
 #include "trace/io/slow_call_text.h"
 #include "trace/io/slow_idle.h"
 #include "trace/io/statistics_rows.h"
@@ -89,6 +90,26 @@ OpaqueArguments opaque_in(const std::vector<const SlowCall*>& calls) {
   return all;
 }
 
+bool has_text_arguments(const SlowCall& call) {
+  const auto has_text = [](const auto& each) { return each.arguments.find('"') != std::string::npos; };
+  return has_text(call) || std::any_of(call.below.begin(), call.below.end(), has_text);
+}
+
+// "": the calls have their arguments, none are wanted, or the trace does not say whether they were asked for.
+std::string lack_of_arguments(const ScopeStatistics& statistics, const SlowLimits& limits) {
+  const Scope& scope = *statistics.scope;
+  if (limits.no_arguments || scope.has_arguments || !scope.has_events_option) return {};
+  std::string slowest;  // the class, of the program rather than the JDK
+  for (const SlowCall* call : statistics.slow.longest_first(0, false, SlowCalls::Which::kAll)) {
+    const auto method = scope.methods.find(call->method);
+    if (method == scope.methods.end()) continue;
+    slowest = scope.class_name(method->second.class_id);
+    if (!slowest.starts_with("java.")) break;
+  }
+  return "  the calls are without arguments: jtrace slow PID reads them with --filter '" + filter_example(slowest) +
+         "', jtrace attach with --arguments\n";
+}
+
 // The groups of --events with waits that the trace does not have; "": all, or it does not say.
 std::string waits_not_recorded(const Scope& scope) {
   std::string groups;
@@ -118,6 +139,10 @@ std::string footnotes(const ScopeStatistics& statistics, const Chosen& chosen) {
                  "--io reads and writes of sockets and files\n";
   if (const std::string groups = waits_not_recorded(*statistics.scope); !groups.empty() && any(shows_other))
     out += "  and what was not recorded is in other too: --events " + groups + "\n";
+  if (any(has_text_arguments))
+    out +=
+        "  texts among the arguments are shown as they are, secrets too: --no-arguments of jtrace slow leaves them "
+        "out\n";
   const OpaqueArguments opaque = opaque_in(calls);
   if (opaque.objects)
     out += "  #7: an object, by its number in the trace; numbers and texts are shown, objects are not\n";
@@ -226,7 +251,8 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
   std::string out;
   for (const std::string& process : statistics.process_ids())
     if (const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls))
-      if (const std::string text = slow_calls_text(*calls, limits); !text.empty()) out += text + lost_events(*calls);
+      if (const std::string text = slow_calls_text(*calls, limits); !text.empty())
+        out += text + lack_of_arguments(*calls, limits) + lost_events(*calls);
   if (!out.empty()) return out + rest;
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && each.scope->methods_with_callouts == 0u)
@@ -253,6 +279,7 @@ std::string slow_json(const Statistics& statistics, std::string_view input, cons
     const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls);
     if (calls == nullptr) continue;
     json.begin_object().member("processId", process).member("overSeconds", as_seconds(limits.over));
+    if (calls->scope->has_events_option) json.member("argumentsRecorded", calls->scope->has_arguments);
     write_slow_calls(json, *calls, limits);
     json.end_object();
   }

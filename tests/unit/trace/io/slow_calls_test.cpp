@@ -56,6 +56,24 @@ TEST_F(SlowTrace, CallIsShownWithTheCalleesThatTookItsTime) {
   EXPECT_EQ(slow[1]["method"], "m4");
 }
 
+TEST_F(SlowTrace, ACallWithoutArgumentsSaysHowTheyAreRecorded) {
+  write(ClassDef{.classId = ClassId(8), .name = "shop/Till$Drawer"});
+  write(MethodDef{.name = "pay", .classIdRef = ClassId(8), .methodId = MethodId(1)});
+  enter(1, 0);
+  leave(1000);
+  calls();
+  EXPECT_THAT(text_, Not(HasSubstr("without arguments"))) << "the trace does not say what was asked for";
+  write(Option{.key = "events", .value = "methodEntry,methodExit", .traceIdRef = "t"});
+  calls();
+  EXPECT_THAT(text_, HasSubstr("the calls are without arguments: jtrace slow PID reads them with --filter 'shop.*', "
+                               "jtrace attach with --arguments\n"));
+  EXPECT_EQ(all_["argumentsRecorded"], false);
+  write(Option{.key = "arguments", .value = "true", .traceIdRef = "t"});
+  calls();
+  EXPECT_THAT(text_, Not(HasSubstr("without arguments")));
+  EXPECT_EQ(all_["argumentsRecorded"], true);
+}
+
 TEST_F(SlowTrace, SlowestSeenAreShownWhereNoneWasSlow) {
   define(1, "m");
   for (std::uint64_t i = 0; i < 30; ++i) {
