@@ -92,6 +92,7 @@ Result<> CallEvents::write_end(const TimedRecord& record) {
   const std::size_t at =
       stack.find(header.number, header.kind == RecordKind::kReturn ? CallSide::kCaller : CallSide::kCallee);
   const std::vector<CallValue> given = std::exchange(stack.values, {});
+  const std::uint64_t exception = std::exchange(stack.leaving, 0);
   const EndFigures now{header.time, cpu_time_of(record)};
   if (at == stack.size()) {
     if (!record::is_in(record::kFrameKinds, header.kind)) ++orphan_exits_;
@@ -101,6 +102,10 @@ Result<> CallEvents::write_end(const TimedRecord& record) {
   trace::List<trace::Value> values;
   if (!given.empty() && header.kind == RecordKind::kMethodExit)
     values = value_elements_.make(given, header.number, definitions_.signature_of(header.number), true);
+  if (header.kind == RecordKind::kMethodUnwind) {
+    JTRACE_RETURN_IF_ERROR(definitions_.need_object(exception, header.time));
+    values = value_elements_.make_exception(exception);
+  }
   return write_end_of(stack, now, values);
 }
 

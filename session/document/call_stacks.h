@@ -75,6 +75,7 @@ class CallStack {
     friend bool operator==(const Thrown&, const Thrown&) = default;
   };
   Thrown thrown;
+  std::uint64_t leaving = 0;  // the object of the exception that is leaving the current frame; 0: not known
 
   // Of a virtual thread: of its last record (monotonic).
   std::uint64_t last_time = 0;

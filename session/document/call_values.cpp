@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "trace/exception_value.h"
 
 namespace jtrace::session {
 namespace {
@@ -110,6 +111,14 @@ trace::List<trace::Value> ValueElements::make(const std::vector<CallValue>& valu
         }
     }
   }
+  return elements_;
+}
+
+trace::List<trace::Value> ValueElements::make_exception(std::uint64_t object) {
+  elements_.assign(1, trace::Value());
+  elements_[0].name = trace::kExceptionValue;
+  elements_[0].type = "OPAQUE";
+  if (object != 0) elements_[0].objIdRef = trace::ObjectId(object);
   return elements_;
 }
 

@@ -32,6 +32,9 @@ class ValueElements {
   trace::List<trace::Value> make(const std::vector<CallValue>& values, std::uint32_t method, std::string_view signature,
                                  bool result);
 
+  // The element of an exit by an exception; `object`: 0 if it is not known.
+  trace::List<trace::Value> make_exception(std::uint64_t object);
+
  private:
   std::vector<std::string> texts_;
   std::vector<trace::Value> elements_;

@@ -103,6 +103,27 @@ TEST_P(Slow, IdleCallsDoNotHideTheOneThatWorks) {
   EXPECT_GE(idle[0]["longest"]["seconds"], 0.4);
 }
 
+// The class is known where exceptions are traced too.
+TEST_P(Slow, SaysThatAnExceptionEndedACall) {
+  for (const std::string events : {"methods", "methods,exceptions"}) {
+    TracedJvm jvm(GetParam(), "Calls",
+                  {"--events", events, "--slower-than", "100ms", "--filter", "Calls nap* include"});
+    jvm.wait_rewritten();
+    jvm.ask("naps 1 200");
+    jvm.finish_valid();
+    const auto done = must(run_jtrace({"slow", jvm.path(), "--over", "150ms", "--idle", "--format", "json"}));
+    std::map<std::string, json> rows;
+    for (const json& row : rows_of(done)) {
+      rows[row["method"].get<std::string>()] = row;
+      for (const json& each : row["below"]) rows[each["method"].get<std::string>()] = each;
+    }
+    EXPECT_FALSE(rows["Calls.naps"].contains("byException")) << done.out;
+    EXPECT_EQ(rows["Calls.napAndThrow"].value("byException", false), true) << done.out;
+    EXPECT_EQ(rows["Calls.napAndThrow"].value("exception", "-"),
+              events == "methods" ? "-" : "java.lang.IllegalStateException");
+  }
+}
+
 // The byte comes after 150 ms. A virtual thread parks for it, which is a part of the read.
 TEST_P(Slow, TellsWhatASocketTook) {
   auto jvm = must(JvmProcess::start(GetParam(), "Fetches", attachable(GetParam())));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/exception_value.h"
 #include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
@@ -71,6 +72,11 @@ void CallStacks::leave(const MethodExit& exit, Scope& scope) {
   if (depth == 0) {
     ++unmatched_exits_;
     return;
+  }
+  if (const Value* exception = exception_of(exit)) {
+    OpenFrame& frame = thread.stack[depth - 1];
+    frame.threw = true;
+    if (exception->objIdRef.present() && exception->objIdRef.is_number()) frame.exception = exception->objIdRef.value();
   }
   closed_by_others_ += thread.stack.size() - depth;
   close(thread, depth - 1, exit.time.value_or(last_time_), exit.threadCpuTime.value_or(0));

@@ -32,8 +32,10 @@ struct OpenFrame {
   // For the listener: it waits for a socket or a file (io_methods.h); a call above it does.
   IoKind io = IoKind::kNone;
   bool in_io = false;
-  bool unfinished = false;  // closed by the end of the trace or a gap: it took longer
-  bool cut = false;         // an outermost frame with unknown callers: lost, or in the previous file (stackDepth)
+  bool unfinished = false;      // closed by the end of the trace or a gap: it took longer
+  bool threw = false;           // an exception ended it
+  std::uint64_t exception = 0;  // with `threw`: its object; 0: not known
+  bool cut = false;             // an outermost frame with unknown callers: lost, or in the previous file (stackDepth)
 };
 
 class CallListener {

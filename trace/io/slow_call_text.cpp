@@ -16,6 +16,18 @@ std::string call_text(const Scope& scope, const auto& call) {  // a SlowCall or 
   return printable(scope.method_name(call.method) + arguments);
 }
 
+// ", ended by java.io.IOException"
+std::string end_text(const auto& call) {  // as above
+  if (call.exception.empty()) return {};
+  return ", ended by " + (call.exception == "?" ? std::string("an exception") : printable(call.exception));
+}
+
+void write_end(JsonWriter& json, const auto& call) {
+  if (call.exception.empty()) return;
+  json.member("byException", true);
+  if (call.exception != "?") json.member("exception", call.exception);
+}
+
 constexpr std::array<const char*, kWaitKinds> kWords = {"blocked", "waiting", "sleeping", "socket I/O", "file I/O"};
 
 // Where and for what the longest wait of a kind was: " in Shop.take for a Shop$Stock that "clerk-1" had".
@@ -105,10 +117,11 @@ std::string limit_text(std::uint64_t ns) {
 std::string call_lines(const ScopeStatistics& statistics, const SlowCall& call, std::size_t margin) {
   const Scope& scope = *statistics.scope;
   const std::string line = "\n" + std::string(margin, ' ');
-  std::string out = call_text(scope, call) + "  in \"" + printable(scope.thread_name(call.thread)) + "\"";
+  std::string out =
+      call_text(scope, call) + "  in \"" + printable(scope.thread_name(call.thread)) + "\"" + end_text(call);
   if (const std::string waits = wait_text(statistics, call); !waits.empty()) out += line + printable(waits);
   for (const SlowCall::Callee& callee : call.below)
-    out += line + "below it " + call_text(scope, callee) + " " + millis(callee.duration) + " ms";
+    out += line + "below it " + call_text(scope, callee) + " " + millis(callee.duration) + " ms" + end_text(callee);
   if (call.below_left_out != 0) out += line + "and " + counted(call.below_left_out, "call") + " more below it";
   return out + '\n';
 }
@@ -119,6 +132,7 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
   json.member("ended", !call.unfinished).member("method", scope.method_name(call.method));
   json.member("arguments", call.arguments).member("threadId", call.thread);
   json.member("thread", scope.thread_name(call.thread));
+  write_end(json, call);
   write_waits(json, scope, call);
   json.member("heldUpOthers", as_seconds(statistics.slow.held_up_others(call)));
   if (call.waits_cut) json.member("lastWaitsOnly", SlowCalls::kMaxWaits);
@@ -128,7 +142,9 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
   json.key("below").begin_array();
   for (const SlowCall::Callee& callee : call.below) {
     json.begin_object().member("method", scope.method_name(callee.method));
-    json.member("arguments", callee.arguments).member("seconds", as_seconds(callee.duration)).end_object();
+    json.member("arguments", callee.arguments).member("seconds", as_seconds(callee.duration));
+    write_end(json, callee);
+    json.end_object();
   }
   json.end_array();
   if (call.below_left_out != 0) json.member("belowLeftOut", call.below_left_out);

@@ -142,7 +142,7 @@ std::uint64_t SlowCalls::begin_of(std::uint64_t thread, bool takes_monitor, std:
 
 void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                           const std::vector<GcPause>& pauses, const std::optional<Wait>& open,
-                          std::optional<std::uint64_t> cpu) {
+                          std::optional<std::uint64_t> cpu, std::string exception) {
   const OpenFrame& frame = stack.back();
   name_waits(thread, frame);
   const std::uint64_t duration = time - frame.time;
@@ -163,6 +163,7 @@ void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, s
                 .thread = thread,
                 .unfinished = frame.unfinished,
                 .arguments = frame.arguments ? *frame.arguments : std::string(),
+                .exception = std::move(exception),
                 .cpu = cpu};
   fill_waits(call);
   if (open) add_wait(call, *open);
@@ -190,11 +191,12 @@ void SlowCalls::Kept::add(const Key& key, SlowCall call) {
 // The callee that took half of the call or more is shown below it, not in a row of its own.
 void SlowCalls::take_callee(SlowCall& call, const OpenFrame& frame) {
   if (frame.callee_serial == 0 || call.duration == 0 || frame.callee_time < call.duration / 2) return;
-  call.below.push_back({.method = frame.callee, .duration = frame.callee_time, .arguments = {}});
+  call.below.push_back({.method = frame.callee, .duration = frame.callee_time, .arguments = {}, .exception = {}});
   for (Kept* kept : {&busy_, &napping_}) {
     const auto callee = kept->calls.find({frame.callee_time, frame.callee_serial});
     if (callee == kept->calls.end()) continue;
     call.below[0].arguments = callee->second.arguments;
+    call.below[0].exception = callee->second.exception;
     call.below.insert(call.below.end(), callee->second.below.begin(), callee->second.below.end());
     call.below_left_out = callee->second.below_left_out;
     if (call.below.size() > SlowCall::kMostBelow) {

@@ -71,12 +71,13 @@ struct SlowCall {
   static constexpr std::uint64_t kLeastNap = 1'000'000;  // ns; shorter calls are not distinguished
   struct Callee {
     std::uint64_t method = 0, duration = 0;
-    std::string arguments;
+    std::string arguments, exception;  // as of the call
   };
   std::uint64_t start = 0, duration = 0;  // ns
   std::uint64_t method = 0, thread = 0;
   bool unfinished = false;  // it took at least this long
   std::string arguments;    // "17, "abc""; "": the trace does not have them
+  std::string exception;    // the class of the one that ended it, "?" if it is not known; "": it returned
   struct Waited {
     std::uint64_t ns = 0;  // within the call
     Wait longest;          // clipped to the call
@@ -116,10 +117,10 @@ class SlowCalls {
   // the call begins with the wait, because its caller did not wait. Otherwise `time`.
   std::uint64_t begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const;
   // The call on top of `stack` ends at `time`. `pauses`: those until then, ordered by time. `open`: a wait of the
-  // thread that has not ended. `cpu`: ns of a processor that it took.
+  // thread that has not ended. `cpu`: ns of a processor that it took. `exception`: as SlowCall::exception.
   void note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                  const std::vector<GcPause>& pauses, const std::optional<Wait>& open = std::nullopt,
-                 std::optional<std::uint64_t> cpu = std::nullopt);
+                 std::optional<std::uint64_t> cpu = std::nullopt, std::string exception = {});
 
   // Calls of `over` ns or longer that have ended, or (`unfinished`) have not: of those that are kept, the longest
   // first. A call that took half of its caller's time or more is in the `below` of that one, and not listed itself.

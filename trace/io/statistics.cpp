@@ -9,6 +9,14 @@
 namespace jtrace::trace::io {
 namespace {
 
+// "?": not known.
+std::string exception_class(const Scope& scope, std::uint64_t object) {
+  const auto known = scope.objects.find(object);
+  return known == scope.objects.end() || !known->second.class_id.present()
+             ? "?"
+             : scope.class_name(known->second.class_id.value());
+}
+
 constexpr std::size_t kMaxPauses = 1'000'000;
 
 std::uint64_t sum(const std::array<std::uint64_t, kElementCount>& counts) {
@@ -445,7 +453,8 @@ void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFr
   const bool has_cpu = cpu_time != 0 && frame.cpu_time != 0 && cpu_time >= frame.cpu_time;
   statistics.slow.note_call(thread, stack, time, statistics.pauses,
                             frame.unfinished ? open_wait(statistics, thread, time) : std::nullopt,
-                            has_cpu ? std::optional(cpu_time - frame.cpu_time) : std::nullopt);
+                            has_cpu ? std::optional(cpu_time - frame.cpu_time) : std::nullopt,
+                            frame.threw ? exception_class(scope, frame.exception) : std::string());
   MethodStatistics& method = statistics.methods[frame.method];
   ++method.calls;
   method.self += whole - std::min(whole, frame.user);

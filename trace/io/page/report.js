@@ -225,6 +225,7 @@ function methods(process) {
 
 // Without parentheses where the trace has no arguments.
 const callText = (call) => call.method + (call.arguments && `(${call.arguments})`);
+const endText = (call) => (call.byException ? `, ended by ${call.exception || 'an exception'}` : '');
 
 function slowest(process) {
   const calls = process.calls && process.calls.slowCalls, idle = process.calls && process.calls.idleCalls;
@@ -243,16 +244,16 @@ function slowest(process) {
     ['paused', 'pauses'], ['onProcessor', 'on a processor'], ['other', 'other']];
   const spent = (r) => kinds.filter(([key]) => r[key]).sort((a, b) => r[b[0]] - r[a[0]])
     .map(([key, word]) => `${seconds(r[key])} ${word}${lockOf(r, key)}`).join(', ');
-  const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}`).join(', ') + (r.belowLeftOut ? `, and ${count(r.belowLeftOut)} more` : '');
+  const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}${endText(b)}`).join(', ') + (r.belowLeftOut ? `, and ${count(r.belowLeftOut)} more` : '');
   table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
-    ['call', callText], ['thread', (r) => r.thread], ['spent', spent], time('heldUpOthers', 'others waited'), ['below it', below]], calls, 'cards');
+    ['call', (r) => callText(r) + endText(r)], ['thread', (r) => r.thread], ['spent', spent], time('heldUpOthers', 'others waited'), ['below it', below]], calls, 'cards');
   if (idle.length) {
     make('h3', part, 'Idle calls, by method');
     make('p', part, `${process.calls.idleCallsMore ? 'More than ' : ''}${several(process.calls.idleCallsAll, 'call')} that slept or waited for work 95 % of the time and more.`, {className: 'note'});
     table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], ['threads', (r) => count(r.threads), true, (r) => r.threads],
       time('seconds', 'in all'), ['longest', (r) => (r.longest.ended ? '' : '> ') + seconds(r.longest.seconds), true, (r) => r.longest.seconds],
-      ['the longest', (r) => callText(r.longest)], ['thread', (r) => r.longest.thread], ['below it', (r) => below(r.longest)]], idle, 'cards');
+      ['the longest', (r) => callText(r.longest) + endText(r.longest)], ['thread', (r) => r.longest.thread], ['below it', (r) => below(r.longest)]], idle, 'cards');
   }
   make('h3', part, 'How the times of a method\'s calls are spread');
   make('p', part, '~: about, at most an eighth too high.', {className: 'note'});

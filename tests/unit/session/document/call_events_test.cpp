@@ -2,6 +2,7 @@
 #include "session/document/call_events.h"
 
 #include "tests/unit/session/document/event_builder_fixture.h"
+#include "trace/exception_value.h"
 
 namespace jtrace::session {
 namespace {
@@ -29,6 +30,9 @@ TEST_F(Calls, TicketsAndDepthAreTheThreadsOwn) {
   EXPECT_EQ(exits[0].ticket, trace::WordList(2));
   EXPECT_EQ(exits[1].ticket, trace::WordList(1));
   EXPECT_EQ(exits[1].classIdRef, trace::ClassId(5));
+  EXPECT_EQ(trace::exception_of(exits[0]), nullptr);
+  ASSERT_NE(trace::exception_of(exits[1]), nullptr);
+  EXPECT_FALSE(trace::exception_of(exits[1])->objIdRef.present());
 }
 
 TEST_F(Calls, ALateEntryHasTheTimeOfItsBeginning) {

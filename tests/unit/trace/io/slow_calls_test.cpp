@@ -56,6 +56,26 @@ TEST_F(SlowTrace, CallIsShownWithTheCalleesThatTookItsTime) {
   EXPECT_EQ(slow[1]["method"], "m4");
 }
 
+TEST_F(SlowTrace, ACallThatAnExceptionEndedSaysSo) {
+  write(ClassDef{.classId = ClassId(8), .name = "java/io/IOException"});
+  write(ObjDef{.objId = ObjectId(8), .classIdRef = ClassId(8)});
+  for (std::uint64_t id = 1; id <= 3; ++id) define(id, "m" + std::to_string(id));
+  enter(1, 0);
+  enter(2, 10);
+  leave(900, {{.name = "exception", .objIdRef = ObjectId(8), .type = "OPAQUE"}});
+  leave(1000);
+  enter(3, 1100);
+  leave(1200, {{.name = "exception", .type = "OPAQUE"}});
+  const json slow = calls();
+  ASSERT_EQ(slow.size(), 2u);
+  EXPECT_FALSE(slow[0].contains("byException"));
+  EXPECT_EQ(slow[0]["below"][0]["exception"], "java.io.IOException");
+  EXPECT_EQ(slow[1]["byException"], true);
+  EXPECT_FALSE(slow[1].contains("exception")) << "its class is not known";
+  EXPECT_THAT(text_, HasSubstr("below it m2 890.000 ms, ended by java.io.IOException\n"));
+  EXPECT_THAT(text_, HasSubstr("m3  in \"thread#1\", ended by an exception\n"));
+}
+
 TEST_F(SlowTrace, ACallWithoutArgumentsSaysHowTheyAreRecorded) {
   write(ClassDef{.classId = ClassId(8), .name = "shop/Till$Drawer"});
   write(MethodDef{.name = "pay", .classIdRef = ClassId(8), .methodId = MethodId(1)});

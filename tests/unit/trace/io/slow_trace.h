@@ -41,11 +41,12 @@ class SlowTrace : public ::testing::Test {
                       .values = values});
     open_.push_back({method, ticket_});
   }
-  void leave(std::uint64_t ms) {
+  void leave(std::uint64_t ms, const std::vector<Value>& values = {}) {
     write(MethodExit{.threadIdRef = ThreadId(1),
                      .time = at(ms),
                      .ticket = open_.back().second,
-                     .methodIdRef = MethodId(open_.back().first)});
+                     .methodIdRef = MethodId(open_.back().first),
+                     .values = values});
     open_.pop_back();
   }
   void block(std::uint64_t from, std::uint64_t to) {
