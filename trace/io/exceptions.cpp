@@ -36,6 +36,11 @@ std::string_view name_of(ExceptionEnd end) {
   return kNames[static_cast<std::size_t>(end)];
 }
 
+bool last_in_initializer(const Scope& scope, const ExceptionKey& key) {
+  const auto method = scope.methods.find(key.caught.method);
+  return key.caught.line == 0 && method != scope.methods.end() && method->second.name == "<clinit>";
+}
+
 void Exceptions::note(const Event& event, const Scope& scope) {
   if (const auto* thrown = std::get_if<Throw>(&event)) note_throw(*thrown, scope);
   else if (const auto* caught = std::get_if<Catch>(&event)) note_catch(*caught, scope);
@@ -99,6 +104,7 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
   if (open == nullptr) {
     open = &begin(thread, object, time, type_of(scope, object));
     open->key.thrown = here;
+    if (open->key.type == kInInitializer) note_initializer(*open, scope);
   }
   note_again(*open, here);
   if (is_handed_over) open->is_elsewhere = false;
@@ -161,6 +167,18 @@ void Exceptions::note_again(Open& open, const ExceptionSite& here) {
 
 void Exceptions::settle_elsewhere(Open& open, std::uint64_t method) {
   if (std::exchange(open.is_elsewhere, false) && method != open.handler.method) ++open.maybe_anew;
+}
+
+// The one that left the initializer is not always its cause: up to JDK 11 it has a field of its own for that.
+void Exceptions::note_initializer(const Open& error, const Scope& scope) {
+  const auto is_its = [&](const Open& each) {
+    return each.thread == error.thread && &each != &error && !each.is_caught && last_in_initializer(scope, each.key);
+  };
+  const auto left = std::find_if(open_.rbegin(), open_.rend(), is_its);
+  if (left == open_.rend()) return;
+  left->is_caught = true;
+  left->key.end = ExceptionEnd::kWrapped;
+  left->key.other = error.key.type;
 }
 
 // "OBJECT by OBJECT"

@@ -27,7 +27,7 @@ namespace jtrace::trace::io {
 
 enum class ExceptionEnd : std::uint8_t {
   kSwallowed,   // caught, and neither thrown on nor the cause of, nor suppressed by, another one that was thrown
-  kWrapped,     // caught, and thrown on as the cause of another one
+  kWrapped,     // caught (or it left a static initializer), and thrown on as the cause of another one
   kSuppressed,  // caught, and thrown on with another one (Throwable.addSuppressed)
   kLeft,        // no call of the trace caught it: another did, older or without callouts, or none did
   kUnknown,     // events of its thread were lost
@@ -61,6 +61,11 @@ struct ExceptionCount {
   std::map<std::string, std::uint64_t> messages;  // where the trace has them; the first kMaxMessages
   std::uint64_t other_messages = 0;
 };
+
+// For what leaves a static initializer the JVM throws one of these with it as the cause, unless it is an Error (JVMS
+// 5.5). Nothing has caught it.
+inline constexpr std::string_view kInInitializer = "java.lang.ExceptionInInitializerError";
+bool last_in_initializer(const Scope& scope, const ExceptionKey& key);
 
 // One exception whose end is known; borrowed.
 struct EndedException {
@@ -124,6 +129,7 @@ class Exceptions {
   void note_again(Open& open, const ExceptionSite& here);
   static void settle_elsewhere(Open& open, std::uint64_t method);
   void note_suppressed(std::string_view value, const Scope& scope);
+  void note_initializer(const Open& error, const Scope& scope);
   Open* find(std::uint64_t thread, std::uint64_t object);
   Open* find_anywhere(std::uint64_t object);
   Open& begin(std::uint64_t thread, std::uint64_t object, std::uint64_t time, std::string type);

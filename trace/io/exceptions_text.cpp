@@ -28,9 +28,20 @@ bool is_kept_for_get(const Scope& scope, const ExceptionKey& key) {
   return method == "java.util.concurrent.FutureTask.run" || method == "java.util.concurrent.FutureTask.runAndReset";
 }
 
+bool left_initializer(const Scope& scope, const ExceptionKey& key) {
+  const bool is_left =
+      key.end == ExceptionEnd::kLeft || (key.end == ExceptionEnd::kWrapped && key.other == kInInitializer);
+  return is_left && last_in_initializer(scope, key);
+}
+
 // What a sampled line looks like: "thrown in A.f:12, caught in B.g:40".
 std::string way_text(const Scope& scope, const ExceptionKey& key) {
   std::string text = (key.thrown.line != 0 ? "thrown in " : "thrown in or below ") + site_text(scope, key.thrown);
+  if (left_initializer(scope, key))
+    return text + ", left the static initializer " + scope.method_name(key.caught.method) +
+           (key.end == ExceptionEnd::kWrapped
+                ? ": the JVM has thrown " + key.other + " with it"
+                : ": the JVM throws ExceptionInInitializerError with it where the class was used (an Error as it is)");
   switch (key.end) {
     case ExceptionEnd::kLeft:
       if (ended_thread(scope, key))
@@ -90,8 +101,8 @@ std::string headline(const Exceptions& exceptions) {
     text += "; of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
   if (exceptions.ended(ExceptionEnd::kLeft) != 0)
     text +=
-        "; left: it ended its thread where that is said; otherwise caught by a method without callouts, by a call that "
-        "began before the trace, or not at all";
+        "; left: it ended its thread or a static initializer where that is said; otherwise caught by a method without "
+        "callouts, by a call that began before the trace, or not at all";
   return text;
 }
 
@@ -106,9 +117,11 @@ void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, co
   json.member("swallowed", key.end == ExceptionEnd::kSwallowed);
   write_site(json, "thrown", scope, key.thrown);
   json.member("thrownThere", key.thrown.line != 0);
-  const bool is_caught = key.end != ExceptionEnd::kLeft && key.end != ExceptionEnd::kUnknown;
+  const bool is_caught =
+      key.end != ExceptionEnd::kLeft && key.end != ExceptionEnd::kUnknown && !left_initializer(scope, key);
   write_site(json, is_caught ? "caught" : "lastIn", scope, key.caught);
   if (ended_thread(scope, key)) json.member("endedThread", true);
+  if (left_initializer(scope, key)) json.member("leftInitializer", true);
   if (is_kept_for_get(scope, key)) json.member("keptForGet", true);
   if (!key.other.empty()) json.member(key.end == ExceptionEnd::kWrapped ? "causeOf" : "suppressedBy", key.other);
   json.member("thrownOn", count.thrown_on)

@@ -265,6 +265,22 @@ TEST_F(ExceptionTrace, TellsTheEndOfAThreadFromATaskThatKeepsIt) {
       << text;
 }
 
+// Nothing catches it: the JVM throws another one with it, up to JDK 11 without saying that it is the cause.
+TEST_F(ExceptionTrace, WhatLeavesAStaticInitializerGoesOnAsTheCauseOfTheJvmsError) {
+  constexpr std::uint64_t kInitializer = 5, kError = 9;
+  scope_.classes[52] = {"java/lang/ExceptionInInitializerError", ""};
+  scope_.objects[kError] = {ClassId(52), Number(0)};
+  scope_.methods[kInitializer] = {.name = "<clinit>", .class_id = 50};
+  raise(kFail, 10);
+  raise(kInitializer, 0);
+  raise(kHandles, 0, kError);
+  handle(kHandles, 20, kError);
+  raise(kInitializer, 11, kOther);  // who used the class has no callouts
+  EXPECT_EQ(rows(),
+            "wrapped com.example.Known 1:10 5:0 x1; left com.example.Outer 5:11 5:0 x1; "
+            "swallowed java.lang.ExceptionInInitializerError 2:0 2:20 x1");
+}
+
 TEST_F(ExceptionTrace, WithoutAnObjectTheHashTellsThemApart) {
   exceptions_.note(Throw{.threadId = ThreadId(1), .objIdRef = ObjectId::unavailable(), .objHandle = 5}, scope_);
   exceptions_.note(Throw{.threadId = ThreadId(1), .objIdRef = ObjectId::unavailable(), .objHandle = 6}, scope_);
