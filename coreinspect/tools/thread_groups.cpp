@@ -28,8 +28,9 @@ std::string family_of(const std::string& name) {
   return family;
 }
 
-// Names that differ only in numbers once, with how many there are; in the order in which they came.
-std::vector<std::string> families(const std::vector<std::string>& names) {
+}  // namespace
+
+std::vector<std::string> name_families(const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::vector<std::string>>> all;
   for (const std::string& name : names) {
     const std::string family = family_of(name);
@@ -43,8 +44,6 @@ std::vector<std::string> families(const std::vector<std::string>& names) {
                                       : std::to_string(members.size()) + " \"" + printable(family) + "\"");
   return out;
 }
-
-}  // namespace
 
 void ThreadGroups::Group::add(const Wait& wait) {
   const auto same = [&](const Waiting& each) {
@@ -69,20 +68,69 @@ std::string ThreadGroups::Group::waits_text() const {
   return out;
 }
 
-void ThreadGroups::add(const std::string& name, std::string_view state, const std::string& stack, const Walk& walk,
-                       const Wait* wait) {
-  const auto same = [&](const Group& group) { return group.state == state && group.stack == stack; };
+std::size_t ThreadGroups::Group::shown_before(std::size_t frame) const {
+  return static_cast<std::size_t>(std::count_if(first.frames.begin(),
+                                                first.frames.begin() + static_cast<std::ptrdiff_t>(frame),
+                                                [](const std::string& each) { return !each.empty(); }));
+}
+
+bool ThreadGroups::Group::has_frames() const {
+  return !first.end.empty() ||
+         std::any_of(first.frames.begin(), first.frames.end(), [](const std::string& each) { return !each.empty(); });
+}
+
+std::string ThreadGroups::Group::notes_text() const {
+  constexpr std::size_t kShownNotes = 4;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(notes.size(), kShownNotes); ++i) out += "    - " + notes[i] + "\n";
+  if (notes.size() > kShownNotes)
+    out += "    - and " + std::to_string(notes.size() - kShownNotes) + " more such: --format json has all\n";
+  return out;
+}
+
+std::string ThreadGroups::Group::locks_text(std::size_t frame) const {
+  std::string out;
+  for (auto each = locks.lower_bound({frame, ""}); each != locks.end() && each->first.first == frame; ++each) {
+    const Held& held = each->second;
+    out += "    - ";
+    if (held.threads < names.size()) out += std::to_string(held.threads) + " of them: ";
+    if (held.objects.size() == 1) out += "locked <" + hex(*held.objects.begin()) + "> (a ";
+    else out += "locked, " + std::to_string(held.objects.size()) + " different ones (each a ";
+    out += printable(each->first.second) + ")\n";
+  }
+  return out;
+}
+
+// A thread that has two locks of a class in one frame counts once.
+void ThreadGroups::add_locks(Group& group, const Walk& walk) const {
+  for (std::size_t i = 0; i < walk.frames.size(); ++i) {
+    std::set<std::string> seen;
+    for (const Address lock : walk.frames[i].locks) {
+      const std::string name = class_of_(lock);
+      Held& held = group.locks[{i, name}];
+      held.objects.insert(lock);
+      if (seen.insert(name).second) ++held.threads;
+    }
+  }
+}
+
+void ThreadGroups::add(GroupMember member) {
+  const auto same = [&](const Group& group) {
+    return group.first.state == member.state && group.first.frames == member.frames && group.first.end == member.end;
+  };
   auto found = std::find_if(groups_.begin(), groups_.end(), same);
-  if (found == groups_.end()) found = groups_.insert(found, {std::string(state), stack, &walk, {}, {}});
-  found->names.push_back(name);
-  if (wait) found->add(*wait);
+  if (found == groups_.end()) found = groups_.insert(found, Group{.first = member});
+  found->names.push_back(member.name);
+  if (!member.note.empty()) found->notes.push_back("\"" + printable(member.name) + "\" " + printable(member.note));
+  if (member.wait) found->add(*member.wait);
+  add_locks(*found, *member.walk);
 }
 
 // Threads without frames have nothing in common: their names are all that tells what they are, so all are shown.
 std::string ThreadGroups::Group::names_text() const {
   constexpr std::size_t kShownNames = 8;
-  const std::vector<std::string> shown = stack.empty() ? families(names) : quoted(names);
-  const std::size_t most = stack.empty() ? shown.size() : std::min(shown.size(), kShownNames);
+  const std::vector<std::string> shown = has_frames() ? quoted(names) : name_families(names);
+  const std::size_t most = has_frames() ? std::min(shown.size(), kShownNames) : shown.size();
   std::string out = joined(std::span(shown).first(most));
   if (shown.size() > most) out += " and " + std::to_string(shown.size() - most) + " more";
   return out;
@@ -99,9 +147,12 @@ std::vector<const ThreadGroups::Group*> ThreadGroups::by_size() const {
 std::string ThreadGroups::text() const {
   std::string out;
   for (const Group* group : by_size()) {
-    out += counted(group->names.size(), "thread") + (group->state.empty() ? "" : " " + group->state) +
-           (group->stack.empty() ? " without frames: " : ": ") + group->names_text() + "\n" + group->waits_text() +
-           group->stack + "\n";
+    const std::string state(group->first.state);
+    out += counted(group->names.size(), "thread") + (state.empty() ? "" : " " + state) +
+           (group->has_frames() ? ": " : " without frames: ") + group->names_text() + "\n" + group->waits_text() +
+           group->notes_text();
+    for (std::size_t i = 0; i < group->first.frames.size(); ++i) out += group->first.frames[i] + group->locks_text(i);
+    out += group->first.end + "\n";
   }
   return out;
 }
@@ -109,7 +160,7 @@ std::string ThreadGroups::text() const {
 void ThreadGroups::write(JsonWriter& json, const std::function<void(JsonWriter&, const Walk&)>& write_frames,
                          const std::function<void(JsonWriter&, const Wait&)>& write_wait) const {
   for (const Group* group : by_size()) {
-    json.begin_object().member("count", group->names.size()).member("state", group->state);
+    json.begin_object().member("count", group->names.size()).member("state", group->first.state);
     json.key("threads").begin_array();
     for (const std::string& name : group->names) json.value(name);
     json.end_array().key("waits").begin_array();
@@ -118,9 +169,20 @@ void ThreadGroups::write(JsonWriter& json, const std::function<void(JsonWriter&,
       write_wait(json, *each.wait);
       json.end_object();
     }
-    json.end_array();
-    json.key("frames");
-    write_frames(json, *group->walk);
+    json.end_array().key("notes").begin_array();
+    for (const std::string& note : group->notes) json.value(note);
+    json.end_array().key("locked").begin_array();
+    for (const auto& [key, held] : group->locks) {
+      json.begin_object()
+          .member("frame", group->shown_before(key.first))
+          .member("class", key.second)
+          .member("threads", held.threads);
+      json.key("objects").begin_array();
+      for (const Address object : held.objects) json.value(hex(object));
+      json.end_array().end_object();
+    }
+    json.end_array().key("frames");
+    write_frames(json, *group->first.walk);
     json.end_object();
   }
 }

@@ -1,10 +1,13 @@
-// ThreadGroups: groups threads with equal stacks: how many, which, in which state, what they wait for, and the stack.
-// Pure. One thread.
+// ThreadGroups: groups threads with equal frames: how many, which, in which state, what they wait for, the frames,
+// which locks these hold, and which carriers and virtual threads belong together. Pure. One thread.
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -13,12 +16,26 @@
 
 namespace jtrace::coreinspect {
 
+// 12 "GC Thread#*", "VM Thread": names that differ only in numbers once, with how many there are; in the order in which
+// they came.
+std::vector<std::string> name_families(const std::vector<std::string>& names);
+
+// What is borrowed lives as long as the groups.
+struct GroupMember {
+  std::string name;
+  std::string_view state;
+  std::vector<std::string> frames;  // as text, without locks: these are compared; "" where a frame is not shown
+  std::string end;                  // lines after the frames; compared too
+  const Walk* walk;                 // the frames; its locks are those that they hold
+  const Wait* wait = nullptr;       // null: it waits for nothing that is known
+  std::string note;                 // "carried by "carrier-1" #30"; "": none
+};
+
 class ThreadGroups {
  public:
-  // `stack`: the frames as text, which are compared; `walk`: the frames; `wait`: null if it waits for nothing that is
-  // known. Both are borrowed.
-  void add(const std::string& name, std::string_view state, const std::string& stack, const Walk& walk,
-           const Wait* wait);
+  using ClassOf = std::function<std::string(Address lock)>;
+  explicit ThreadGroups(ClassOf class_of) : class_of_(std::move(class_of)) {}
+  void add(GroupMember member);
   // The largest groups first; equal groups in the order in which they came.
   std::string text() const;
   // One object for each group; `write_frames` writes the array of a walk's frames, `write_wait` the members of a wait.
@@ -30,17 +47,28 @@ class ThreadGroups {
     const Wait* wait;
     std::size_t count;
   };
-  struct Group {
-    std::string state, stack;
-    const Walk* walk = nullptr;
-    std::vector<std::string> names;
-    std::vector<Waiting> waits;  // in the order in which they came
-    void add(const Wait& wait);
-    std::string waits_text() const;
-    std::string names_text() const;
+  struct Held {  // of a frame and a class
+    std::size_t threads = 0;
+    std::set<Address> objects;
   };
+  using Key = std::pair<std::size_t, std::string>;  // the index of the frame, the class
+  struct Group {
+    GroupMember first;
+    std::vector<std::string> names, notes;
+    std::vector<Waiting> waits;  // in the order in which they came
+    std::map<Key, Held> locks;
+    void add(const Wait& wait);
+    bool has_frames() const;
+    std::size_t shown_before(std::size_t frame) const;  // its index among the frames that are shown
+    std::string waits_text() const;
+    std::string notes_text() const;
+    std::string names_text() const;
+    std::string locks_text(std::size_t frame) const;
+  };
+  void add_locks(Group& group, const Walk& walk) const;
   std::vector<const Group*> by_size() const;
 
+  ClassOf class_of_;
   std::vector<Group> groups_;
 };
 

@@ -64,10 +64,14 @@ void append_frame(std::string& out, const Frame& frame, Shown shown, const Objec
   }
 }
 
-void append_walk(std::string& out, const Walk& walk, Shown shown, const ObjectNames& names) {
-  for (const Frame& frame : walk.frames) append_frame(out, frame, shown, names);
+void append_end(std::string& out, const Walk& walk) {
   if (walk.gaps > 0) out += "    - native frames are missing in " + counted(walk.gaps, "place") + "\n";
   if (walk.incomplete()) out += "    - the rest cannot be read: " + walk.stopped + "\n";
+}
+
+void append_walk(std::string& out, const Walk& walk, Shown shown, const ObjectNames& names) {
+  for (const Frame& frame : walk.frames) append_frame(out, frame, shown, names);
+  append_end(out, walk);
 }
 
 void append_owned(std::string& out, Address thread, Shown shown) {
@@ -80,6 +84,21 @@ void append_owned(std::string& out, Address thread, Shown shown) {
 const LockFacts::Party* carried_by(const LockFacts& locks, const JavaThread& java) {
   const Address runner = locks.runner(java.address);
   return runner == java.address ? nullptr : locks.party(runner);
+}
+
+// "": it carries none.
+std::string note_of(const LockFacts& locks, const JavaThread& java) {
+  const LockFacts::Party* carried = carried_by(locks, java);
+  return carried == nullptr ? ""
+                            : "carries virtual thread #" + std::to_string(carried->id) + " \"" + *carried->name + "\"";
+}
+
+// "": it has no carrier.
+std::string note_of(const VirtualThread& thread, const ObjectNames& names) {
+  if (thread.carrier == 0) return {};
+  const auto id = names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0);
+  return "carried by \"" + thread.carrier_name + "\" #" + std::to_string(id) +
+         (thread.mounted ? "" : ", where its frames are");
 }
 
 void append_text(std::string& out, const ThreadReport& report, const LockFacts& locks, Shown shown,
@@ -96,8 +115,7 @@ void append_text(std::string& out, const ThreadReport& report, const LockFacts& 
     out.append(" [").append(vm_state_name(java.vm_state)).append("]\n");
   }
   if (const Wait* wait = locks.wait_of(java.address)) out += "    - " + describe(*wait) + "\n";
-  if (const LockFacts::Party* carried = carried_by(locks, java))
-    out += "    - carries virtual thread #" + std::to_string(carried->id) + " \"" + printable(*carried->name) + "\"\n";
+  if (const std::string note = note_of(locks, java); !note.empty()) out += "    - " + printable(note) + "\n";
   if (report.held) out += "    - held by " + printable(target::describe_tracer(*report.held)) + "\n";
   append_owned(out, java.object, shown);
   append_walk(out, report.walk, shown, names);
@@ -109,11 +127,7 @@ void append_text(std::string& out, const VirtualThread& thread, const LockFacts&
                  const ObjectNames& names) {
   out += "\"" + printable(thread.name) + "\" #" + std::to_string(thread.id) + " virtual " +
          std::string(thread.state()) + " [" + thread.vm_state + "]\n";
-  if (thread.carrier != 0) {
-    const auto id = names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0);
-    out += "    - carried by \"" + printable(thread.carrier_name) + "\" #" + std::to_string(id);
-    out += thread.mounted ? "\n" : ", where its frames are\n";
-  }
+  if (const std::string note = note_of(thread, names); !note.empty()) out += "    - " + printable(note) + "\n";
   if (const Wait* wait = locks.wait_of(thread.object)) out += "    - " + describe(*wait) + "\n";
   append_owned(out, thread.object, shown);
   append_walk(out, thread.walk, shown, names);
@@ -235,13 +249,6 @@ bool is_wanted(const ThreadChoice& choice, const std::string& name, std::string_
   return choice.state.empty() || ("," + choice.state + ",").find("," + std::string(state) + ",") != std::string::npos;
 }
 
-std::string stack_text(const Walk& walk, Shown shown, const ObjectNames& names) {
-  shown.locks = false;  // each thread has its own
-  std::string stack;
-  append_walk(stack, walk, shown, names);
-  return stack;
-}
-
 bool has_unread_name(const ThreadReport& report, bool in_collection) {
   const JavaThread& java = report.java;
   if (java.address == 0 || !java.name.empty()) return false;
@@ -298,14 +305,24 @@ bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
   return !choice.is_some() || !snapshot.threads.empty() || !snapshot.virtual_threads.empty();
 }
 
+GroupMember member_of(const std::string& name, std::string_view state, const Walk& walk, Shown shown,
+                      const ObjectNames& names, const Wait* wait, std::string note) {
+  shown.locks = false;  // each thread has its own
+  GroupMember member{.name = name, .state = state, .walk = &walk, .wait = wait, .note = std::move(note)};
+  for (const Frame& frame : walk.frames) append_frame(member.frames.emplace_back(), frame, shown, names);
+  append_end(member.end, walk);
+  return member;
+}
+
 void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as_json, Shown shown,
                  const ObjectNames& names, ViewResult& result) {
-  ThreadGroups groups;
+  ThreadGroups groups([&](Address lock) { return names.class_of(lock); });
   for (const ThreadReport& each : snapshot.threads)
-    groups.add(each.shown_name(), each.java.address != 0 ? each.java.state() : "", stack_text(each.walk, shown, names),
-               each.walk, locks.wait_of(each.java.address));
+    groups.add(member_of(each.shown_name(), each.java.address != 0 ? each.java.state() : "", each.walk, shown, names,
+                         locks.wait_of(each.java.address), note_of(locks, each.java)));
   for (const VirtualThread& each : snapshot.virtual_threads)
-    groups.add(each.name, each.state(), stack_text(each.walk, shown, names), each.walk, locks.wait_of(each.object));
+    groups.add(
+        member_of(each.name, each.state(), each.walk, shown, names, locks.wait_of(each.object), note_of(each, names)));
   JsonWriter json(result.out);
   const auto write_frames = [&](JsonWriter& to, const Walk& walk) {
     to.begin_array();

@@ -13,12 +13,20 @@ using ::testing::Not;
 
 const Walk kWalk;
 
+ThreadGroups empty_groups() {
+  return ThreadGroups([](Address lock) { return lock < 0x100 ? "Stock" : "Row"; });
+}
+GroupMember member(const std::string& name, std::string_view state, std::vector<std::string> frames,
+                   const Wait* wait = nullptr, const Walk& walk = kWalk) {
+  return {.name = name, .state = state, .frames = std::move(frames), .walk = &walk, .wait = wait};
+}
+
 TEST(ThreadGroups, SayWhatTheirThreadsWaitFor) {
   const Wait monitor{.kind = "monitor", .class_name = "Stock", .object = 0x10, .owner = "main", .owner_id = 1};
   const Wait again = monitor;
-  ThreadGroups groups;
-  groups.add("a", "BLOCKED", "    at f\n", kWalk, &monitor);
-  groups.add("b", "BLOCKED", "    at f\n", kWalk, &again);
+  ThreadGroups groups = empty_groups();
+  groups.add(member("a", "BLOCKED", {"    at f\n"}, &monitor));
+  groups.add(member("b", "BLOCKED", {"    at f\n"}, &again));
   EXPECT_EQ(groups.text(),
             "2 threads BLOCKED: \"a\", \"b\"\n"
             "    - waiting to lock <0x10> (a Stock) owned by \"main\" #1\n    at f\n\n");
@@ -27,20 +35,53 @@ TEST(ThreadGroups, SayWhatTheirThreadsWaitFor) {
 TEST(ThreadGroups, CountTheirThreadsByWhatTheyWaitFor) {
   std::vector<Wait> waits(6, {.kind = "park", .class_name = "Lock"});
   for (std::size_t i = 0; i < waits.size(); ++i) waits[i].object = 0x100 + i;
-  ThreadGroups groups;
-  groups.add("x", "WAITING", "    at f\n", kWalk, nullptr);
-  groups.add("y", "WAITING", "    at f\n", kWalk, &waits[0]);
-  for (const Wait& wait : waits) groups.add("z", "WAITING", "    at f\n", kWalk, &wait);
+  ThreadGroups groups = empty_groups();
+  groups.add(member("x", "WAITING", {"    at f\n"}, nullptr));
+  groups.add(member("y", "WAITING", {"    at f\n"}, &waits[0]));
+  for (const Wait& wait : waits) groups.add(member("z", "WAITING", {"    at f\n"}, &wait));
   EXPECT_THAT(groups.text(), AllOf(HasSubstr("2 of them: parking to wait for <0x100> (a Lock)\n"),
                                    HasSubstr("1 of them: parking to wait for <0x103> (a Lock)\n"),
                                    Not(HasSubstr("<0x104>")), HasSubstr("and for 2 more: --format json has all")));
 }
 
+// Both have the Stock, each its own Row.
+TEST(ThreadGroups, SayWhichLocksTheirFramesHold) {
+  Walk one, other;
+  one.frames.resize(2), other.frames.resize(2);
+  one.frames[0].locks = {0x100};
+  other.frames[0].locks = {0x200};
+  one.frames[1].locks = other.frames[1].locks = {0x10};
+  ThreadGroups groups = empty_groups();
+  const std::vector<std::string> frames = {"    at f\n", "    at g\n"};
+  groups.add(member("a", "RUNNABLE", frames, nullptr, one));
+  groups.add(member("b", "RUNNABLE", frames, nullptr, other));
+  groups.add(member("c", "RUNNABLE", frames));
+  EXPECT_EQ(groups.text(),
+            "3 threads RUNNABLE: \"a\", \"b\", \"c\"\n    at f\n"
+            "    - 2 of them: locked, 2 different ones (each a Row)\n    at g\n"
+            "    - 2 of them: locked <0x10> (a Stock)\n\n");
+  std::string out;
+  JsonWriter json(out);
+  groups.write(
+      json, [](JsonWriter& to, const Walk&) { to.begin_array().end_array(); }, [](JsonWriter&, const Wait&) {});
+  EXPECT_THAT(out, HasSubstr(R"("locked":[{"frame":0,"class":"Row","threads":2,"objects":["0x100","0x200"]},)"));
+}
+
+TEST(ThreadGroups, KeepWhoCarriesWhom) {
+  ThreadGroups groups = empty_groups();
+  GroupMember mounted = member("v", "RUNNABLE", {});
+  mounted.note = "carried by \"carrier-1\" #30, where its frames are";
+  groups.add(mounted);
+  EXPECT_EQ(groups.text(),
+            "1 thread RUNNABLE without frames: \"v\"\n"
+            "    - \"v\" carried by \"carrier-1\" #30, where its frames are\n\n");
+}
+
 TEST(ThreadGroups, NameAllThreadsWithoutFrames) {
-  ThreadGroups groups;
-  for (int i = 0; i < 12; ++i) groups.add("GC Thread#" + std::to_string(i), "", "", kWalk, nullptr);
+  ThreadGroups groups = empty_groups();
+  for (int i = 0; i < 12; ++i) groups.add(member("GC Thread#" + std::to_string(i), "", {}));
   for (const char* name : {"VM Thread", "C1 CompilerThread0", "a", "b", "c", "d", "e", "f"})
-    groups.add(name, "", "", kWalk, nullptr);
+    groups.add(member(name, "", {}));
   EXPECT_EQ(
       groups.text(),
       "20 threads without frames: 12 \"GC Thread#*\", \"VM Thread\", \"C1 CompilerThread0\", \"a\", \"b\", \"c\", "
