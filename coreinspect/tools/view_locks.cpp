@@ -2,9 +2,12 @@
 // who has it.
 #include <algorithm>
 
+#include "base/joined.h"
+#include "base/strings.h"
 #include "coreinspect/tools/lock_graph.h"
 #include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/safepoint_report.h"
+#include "coreinspect/tools/thread_groups.h"
 #include "coreinspect/tools/vm_waits.h"
 
 namespace jtrace::coreinspect {
@@ -30,19 +33,45 @@ void append_owned_locks(const OwnedLocks& owned, const LockFacts& facts, JsonWri
   }
 }
 
-void append_waits(const LockFacts& locks, JsonWriter* json, std::string& out) {
+// A pool's thread without a task, a consumer whose queue is empty, the JDK's own that wait for references: nobody keeps
+// them waiting.
+bool waits_for_work(const LockFacts::Party& party, const Wait& wait) {
+  if (!wait.owner.empty() || (wait.kind != "park" && wait.kind != "wait")) return false;
+  const auto is_for_work = [](const Frame& frame) {
+    if (!frame.method) return false;
+    const std::string_view type = frame.method->class_name, name = frame.method->name;
+    if (type == "java.util.concurrent.ThreadPoolExecutor") return name == "getTask";
+    if (type == "java.util.concurrent.ForkJoinPool") return name == "awaitWork";
+    if (type == "java.lang.ref.ReferenceQueue") return name.starts_with("remove");
+    if (type == "java.util.TimerThread") return name == "mainLoop";
+    const bool is_queue =
+        type.starts_with("java.util.concurrent.") && (type.ends_with("Queue") || type.ends_with("Deque"));
+    return is_queue && (name.starts_with("take") || name.starts_with("poll"));
+  };
+  return std::any_of(party.walk->frames.begin(), party.walk->frames.end(), is_for_work);
+}
+
+void write_wait(const LockFacts::Party& party, const Wait& wait, bool for_work, JsonWriter& json) {
+  json.begin_object().member("thread", *party.name).member("threadId", party.id).member("kind", wait.kind);
+  json.member("object", hex(wait.object)).member("class", wait.class_name);
+  if (!wait.owner.empty()) json.member("owner", wait.owner).member("ownerId", wait.owner_id);
+  if (for_work) json.member("forWork", true);
+  json.end_object();
+}
+
+// Threads that wait for work: in the text one line has them all.
+void append_waits(const LockFacts& locks, bool for_work, JsonWriter* json, std::string& out) {
+  std::vector<std::string> names;
   for (const LockFacts::Party& each : locks.parties()) {
     const Wait* wait = locks.wait_of(each.key);
-    if (!wait) continue;
-    if (!json) {
-      out += "\"" + printable(*each.name) + "\" #" + std::to_string(each.id) + " " + describe(*wait) + "\n";
-      continue;
-    }
-    json->begin_object().member("thread", *each.name).member("threadId", each.id).member("kind", wait->kind);
-    json->member("object", hex(wait->object)).member("class", wait->class_name);
-    if (!wait->owner.empty()) json->member("owner", wait->owner).member("ownerId", wait->owner_id);
-    json->end_object();
+    if (!wait || waits_for_work(each, *wait) != for_work) continue;
+    if (json) write_wait(each, *wait, for_work, *json);
+    else if (for_work) names.push_back(*each.name);
+    else out += "\"" + printable(*each.name) + "\" #" + std::to_string(each.id) + " " + describe(*wait) + "\n";
   }
+  if (!names.empty())
+    out += counted(names.size(), "thread") +
+           " without work, waiting in a queue or pool: " + joined(name_families(names)) + "\n";
 }
 
 std::string named(const MutexParty& party) {
@@ -152,10 +181,11 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
   JsonWriter json(result.out);
   JsonWriter* const rows = options.json ? &json : nullptr;
   for (const Names& each : circles) append_circle(each, rows, result.out);
-  append_waits(locks, rows, result.out);
+  append_waits(locks, false, rows, result.out);
   append_mutex_waits(mutexes, rows, result.out);
   append_vm_waits(waits, rows, result.out);
   append_owned_locks(owned, locks, rows, result.out);
+  append_waits(locks, true, rows, result.out);
   append_why(owned, options.json, result);
   return result;
 }
