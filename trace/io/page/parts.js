@@ -73,14 +73,17 @@ function drawing(parent, height, draw) {
 // columns: [title, function of the row that gives the text, is it a number, function that gives what to sort by]
 // A column that is empty in all rows is left out. On paper: the first rows only.
 const kPrintedRows = 30;
-// `name`: a class for the element around the table: 'cards', a narrow screen has each row as a list of its cells.
+// `name`: a class for the element around the table: 'cards', a narrow screen has each row as a list of its cells. So it
+// has those of tables that would be wider than the screen.
 function table(parent, all_columns, rows, name = '') {
   const columns = all_columns.filter((c) => !rows.length || rows.some((row) => String(c[1](row)) !== ''));
+  const texts = columns.filter((c) => !c[2]).length;
+  const kind = name || (columns.length > 4 || (texts > 1 && columns.length > 2) ? 'cards' : '');
   let order = -1, down = true, word = '', all = false;
   const bar = make('div', parent, undefined, {className: 'bar'});
   const search = make('input', bar, undefined, {placeholder: 'filter'});
   const info = make('span', bar, '', {className: 'note'});
-  const body = make('div', parent, undefined, {className: `scroll ${name}`});
+  const body = make('div', parent, undefined, {className: `scroll ${kind}`});
   const element = make('table', body), head = make('tr', make('thead', element)), list = make('tbody', element);
   const left = make('p', parent, '', {className: 'note printed'});
   const first = 100;
@@ -96,7 +99,7 @@ function table(parent, all_columns, rows, name = '') {
       const line = make('tr');
       for (const c of columns) {
         const cell = make('td', line, c[1](row), {className: c[2] ? 'n' : ''});
-        if (name) cell.dataset.title = c[0];
+        if (kind) cell.dataset.title = c[0];
       }
       return line;
     }));
