@@ -17,6 +17,28 @@ bool is_in_wait(const Walk& walk) {
          innermost->method->name.starts_with("wait");
 }
 
+bool is_of_jdk(std::string_view type) {
+  return type.starts_with("java.") || type.starts_with("jdk.") || type.starts_with("sun.");
+}
+
+// Where pools and timers wait for tasks; copies of the JDK's pool (Tomcat's) have the name of the class too.
+bool is_idle_place(const JavaMethod& method) {
+  const std::string_view type = method.class_name, name = method.name;
+  return (type.ends_with(".ThreadPoolExecutor") && name == "getTask") ||
+         (type == "java.util.concurrent.ForkJoinPool" && name == "awaitWork") ||
+         (type == "java.util.TimerThread" && name == "mainLoop");
+}
+
+bool is_of_reference_queue(const JavaMethod& method) {
+  return method.class_name == "java.lang.ref.ReferenceQueue" ||
+         method.class_name == "java.lang.ref.NativeReferenceQueue";
+}
+
+// What a thread calls to wait for its next task: the JDK's queues, conditions and parks, and a pool's own queue.
+bool is_part_of_wait(const JavaMethod& method) {
+  return is_of_jdk(method.class_name) || method.name == "take" || method.name == "poll";
+}
+
 std::set<Address> locks_of(const Walk& walk) {
   std::set<Address> locked;
   for (const Frame& frame : walk.frames) locked.insert(frame.locks.begin(), frame.locks.end());
@@ -36,6 +58,20 @@ std::string describe(const Wait& wait) {
                                             : "parking to wait for";
   text += " <" + hex(wait.object) + "> (a " + (wait.class_name.empty() ? "?" : printable(wait.class_name)) + ")";
   return owner.empty() ? text : text + " owned by " + owner;
+}
+
+bool waits_for_work(const Wait& wait, const Walk& walk) {
+  if (!wait.owner.empty() || (wait.kind != "park" && wait.kind != "wait")) return false;
+  bool in_references = false;
+  for (const Frame& frame : walk.frames) {  // from the innermost one on: a task has frames of its own there
+    if (!frame.method) continue;
+    const JavaMethod& method = *frame.method;
+    if (is_idle_place(method)) return true;
+    if (is_of_reference_queue(method)) in_references = true;
+    else if (in_references) return is_of_jdk(method.class_name);
+    if (!is_part_of_wait(method)) return false;
+  }
+  return false;
 }
 
 LockFacts::LockFacts(const Inspection& inspection, const ThreadSnapshot& snapshot)

@@ -28,6 +28,9 @@ struct Wait {
   Address owner_thread = 0;  // LockFacts::Party::key
 };
 std::string describe(const Wait& wait);
+// A pool's or timer's thread without a task, one of the JDK's own that waits for references: nobody keeps it waiting.
+// Who takes from a queue elsewhere may wait for a connection or an answer that does not come.
+bool waits_for_work(const Wait& wait, const Walk& walk);
 
 class LockFacts {
  public:

@@ -33,24 +33,6 @@ void append_owned_locks(const OwnedLocks& owned, const LockFacts& facts, JsonWri
   }
 }
 
-// A pool's thread without a task, a consumer whose queue is empty, the JDK's own that wait for references: nobody keeps
-// them waiting.
-bool waits_for_work(const LockFacts::Party& party, const Wait& wait) {
-  if (!wait.owner.empty() || (wait.kind != "park" && wait.kind != "wait")) return false;
-  const auto is_for_work = [](const Frame& frame) {
-    if (!frame.method) return false;
-    const std::string_view type = frame.method->class_name, name = frame.method->name;
-    if (type == "java.util.concurrent.ThreadPoolExecutor") return name == "getTask";
-    if (type == "java.util.concurrent.ForkJoinPool") return name == "awaitWork";
-    if (type == "java.lang.ref.ReferenceQueue") return name.starts_with("remove");
-    if (type == "java.util.TimerThread") return name == "mainLoop";
-    const bool is_queue =
-        type.starts_with("java.util.concurrent.") && (type.ends_with("Queue") || type.ends_with("Deque"));
-    return is_queue && (name.starts_with("take") || name.starts_with("poll"));
-  };
-  return std::any_of(party.walk->frames.begin(), party.walk->frames.end(), is_for_work);
-}
-
 void write_wait(const LockFacts::Party& party, const Wait& wait, bool for_work, JsonWriter& json) {
   json.begin_object().member("thread", *party.name).member("threadId", party.id).member("kind", wait.kind);
   json.member("object", hex(wait.object)).member("class", wait.class_name);
@@ -64,7 +46,7 @@ void append_waits(const LockFacts& locks, bool for_work, JsonWriter* json, std::
   std::vector<std::string> names;
   for (const LockFacts::Party& each : locks.parties()) {
     const Wait* wait = locks.wait_of(each.key);
-    if (!wait || waits_for_work(each, *wait) != for_work) continue;
+    if (!wait || waits_for_work(*wait, *each.walk) != for_work) continue;
     if (json) write_wait(each, *wait, for_work, *json);
     else if (for_work) names.push_back(*each.name);
     else out += "\"" + printable(*each.name) + "\" #" + std::to_string(each.id) + " " + describe(*wait) + "\n";
