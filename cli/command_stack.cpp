@@ -53,7 +53,7 @@ void add_stack_command(CLI::App& app, ExitStatus& status) {
       ->check(are_states);
   command->add_flag("--locals", threads.locals, "the local variables of each frame, compiled ones included");
   command->add_flag("--show-secrets", arguments->options.show_secrets, "with --locals: do not mask secrets");
-  command->add_flag("--group", threads.group, "show threads with equal stacks once, the largest group first");
+  command->add_flag("--group", threads.group, "show threads with equal frames once, the largest group first");
   command->footer("Example: jtrace stack 1234 --max-stop 50ms");
   command->callback([arguments, &status] {
     std::string& state = arguments->options.threads.state;

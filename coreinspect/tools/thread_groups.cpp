@@ -1,6 +1,7 @@
 #include "coreinspect/tools/thread_groups.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -15,6 +16,16 @@ std::vector<std::string> quoted(const std::vector<std::string>& names) {
   std::vector<std::string> out;
   for (const std::string& name : names) out.push_back("\"" + printable(name) + "\"");
   return out;
+}
+
+// "<0x10>, <0x20>", and how many more there are.
+std::string addresses(const std::set<Address>& objects) {
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> texts;
+  for (const Address object : objects) texts.push_back("<" + hex(object) + ">");
+  const std::size_t most = std::min(texts.size(), kShown);
+  const std::string more = texts.size() > most ? " and " + std::to_string(texts.size() - most) + " more" : "";
+  return joined(std::span(texts).first(most)) + more;
 }
 
 // "GC Thread#*" of "GC Thread#12".
@@ -68,16 +79,7 @@ std::string ThreadGroups::Group::waits_text() const {
   return out;
 }
 
-std::size_t ThreadGroups::Group::shown_before(std::size_t frame) const {
-  return static_cast<std::size_t>(std::count_if(first.frames.begin(),
-                                                first.frames.begin() + static_cast<std::ptrdiff_t>(frame),
-                                                [](const std::string& each) { return !each.empty(); }));
-}
-
-bool ThreadGroups::Group::has_frames() const {
-  return !first.end.empty() ||
-         std::any_of(first.frames.begin(), first.frames.end(), [](const std::string& each) { return !each.empty(); });
-}
+bool ThreadGroups::Group::has_frames() const { return !first.end.empty() || !first.frames.empty(); }
 
 std::string ThreadGroups::Group::notes_text() const {
   constexpr std::size_t kShownNotes = 4;
@@ -88,28 +90,46 @@ std::string ThreadGroups::Group::notes_text() const {
   return out;
 }
 
-std::string ThreadGroups::Group::locks_text(std::size_t frame) const {
+// Of locks that differ from thread to thread only those have their address that somebody waits for.
+std::string ThreadGroups::Group::locks_text(std::size_t frame, const std::set<Address>& wanted) const {
   std::string out;
   for (auto each = locks.lower_bound({frame, ""}); each != locks.end() && each->first.first == frame; ++each) {
     const Held& held = each->second;
+    const std::string type = printable(each->first.second);
+    const bool is_one = held.objects.size() == 1;
     out += "    - ";
     if (held.threads < names.size()) out += std::to_string(held.threads) + " of them: ";
-    if (held.objects.size() == 1) out += "locked <" + hex(*held.objects.begin()) + "> (a ";
-    else out += "locked, " + std::to_string(held.objects.size()) + " different ones (each a ";
-    out += printable(each->first.second) + ")\n";
+    out += "locked";
+    if (held.all_same) out += " " + addresses(held.objects);
+    else out += ", " + std::to_string(held.objects.size()) + " different ones";
+    out += is_one ? " (a " + type + ")" : " (each a " + type + ")";
+    std::set<Address> waited;
+    std::set_intersection(held.objects.begin(), held.objects.end(), wanted.begin(), wanted.end(),
+                          std::inserter(waited, waited.end()));
+    if (!held.all_same && !waited.empty()) out += "; threads wait for " + addresses(waited);
+    out += "\n";
   }
   return out;
 }
 
+std::set<Address> ThreadGroups::wanted_monitors() const {
+  std::set<Address> out;
+  for (const Group& group : groups_)
+    for (const Waiting& each : group.waits)
+      if (each.wait->kind == "monitor") out.insert(each.wait->object);
+  return out;
+}
+
 // A thread that has two locks of a class in one frame counts once.
-void ThreadGroups::add_locks(Group& group, const Walk& walk) const {
-  for (std::size_t i = 0; i < walk.frames.size(); ++i) {
-    std::set<std::string> seen;
-    for (const Address lock : walk.frames[i].locks) {
-      const std::string name = class_of_(lock);
+void ThreadGroups::add_locks(Group& group, const GroupMember& member) const {
+  for (std::size_t i = 0; i < member.places.size(); ++i) {
+    std::map<std::string, std::set<Address>> own;
+    for (const Address lock : member.walk->frames[member.places[i]].locks) own[class_of_(lock)].insert(lock);
+    for (const auto& [name, objects] : own) {
       Held& held = group.locks[{i, name}];
-      held.objects.insert(lock);
-      if (seen.insert(name).second) ++held.threads;
+      held.all_same = held.threads == 0 || (held.all_same && held.objects == objects);
+      held.objects.insert(objects.begin(), objects.end());
+      ++held.threads;
     }
   }
 }
@@ -123,7 +143,7 @@ void ThreadGroups::add(GroupMember member) {
   found->names.push_back(member.name);
   if (!member.note.empty()) found->notes.push_back("\"" + printable(member.name) + "\" " + printable(member.note));
   if (member.wait) found->add(*member.wait);
-  add_locks(*found, *member.walk);
+  add_locks(*found, member);
 }
 
 // Threads without frames have nothing in common: their names are all that tells what they are, so all are shown.
@@ -145,13 +165,15 @@ std::vector<const ThreadGroups::Group*> ThreadGroups::by_size() const {
 }
 
 std::string ThreadGroups::text() const {
+  const std::set<Address> wanted = wanted_monitors();
   std::string out;
   for (const Group* group : by_size()) {
     const std::string state(group->first.state);
     out += counted(group->names.size(), "thread") + (state.empty() ? "" : " " + state) +
            (group->has_frames() ? ": " : " without frames: ") + group->names_text() + "\n" + group->waits_text() +
            group->notes_text();
-    for (std::size_t i = 0; i < group->first.frames.size(); ++i) out += group->first.frames[i] + group->locks_text(i);
+    for (std::size_t i = 0; i < group->first.frames.size(); ++i)
+      out += group->first.frames[i] + group->locks_text(i, wanted);
     out += group->first.end + "\n";
   }
   return out;
@@ -173,10 +195,7 @@ void ThreadGroups::write(JsonWriter& json, const std::function<void(JsonWriter&,
     for (const std::string& note : group->notes) json.value(note);
     json.end_array().key("locked").begin_array();
     for (const auto& [key, held] : group->locks) {
-      json.begin_object()
-          .member("frame", group->shown_before(key.first))
-          .member("class", key.second)
-          .member("threads", held.threads);
+      json.begin_object().member("frame", key.first).member("class", key.second).member("threads", held.threads);
       json.key("objects").begin_array();
       for (const Address object : held.objects) json.value(hex(object));
       json.end_array().end_object();

@@ -24,9 +24,10 @@ std::vector<std::string> name_families(const std::vector<std::string>& names);
 struct GroupMember {
   std::string name;
   std::string_view state;
-  std::vector<std::string> frames;  // as text, without locks: these are compared; "" where a frame is not shown
+  std::vector<std::string> frames;  // those that are shown, as text without locks: these are compared
+  std::vector<std::size_t> places;  // where they are in the walk
   std::string end;                  // lines after the frames; compared too
-  const Walk* walk;                 // the frames; its locks are those that they hold
+  const Walk* walk;                 // its locks are those that the frames hold
   const Wait* wait = nullptr;       // null: it waits for nothing that is known
   std::string note;                 // "carried by "carrier-1" #30"; "": none
 };
@@ -50,8 +51,9 @@ class ThreadGroups {
   struct Held {  // of a frame and a class
     std::size_t threads = 0;
     std::set<Address> objects;
+    bool all_same = true;  // each of the threads has all of the objects
   };
-  using Key = std::pair<std::size_t, std::string>;  // the index of the frame, the class
+  using Key = std::pair<std::size_t, std::string>;  // the index among the frames that are shown, the class
   struct Group {
     GroupMember first;
     std::vector<std::string> names, notes;
@@ -59,13 +61,13 @@ class ThreadGroups {
     std::map<Key, Held> locks;
     void add(const Wait& wait);
     bool has_frames() const;
-    std::size_t shown_before(std::size_t frame) const;  // its index among the frames that are shown
     std::string waits_text() const;
     std::string notes_text() const;
     std::string names_text() const;
-    std::string locks_text(std::size_t frame) const;
+    std::string locks_text(std::size_t frame, const std::set<Address>& wanted) const;
   };
-  void add_locks(Group& group, const Walk& walk) const;
+  void add_locks(Group& group, const GroupMember& member) const;
+  std::set<Address> wanted_monitors() const;  // those that a thread of any group waits to lock
   std::vector<const Group*> by_size() const;
 
   ClassOf class_of_;

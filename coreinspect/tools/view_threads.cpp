@@ -309,7 +309,13 @@ GroupMember member_of(const std::string& name, std::string_view state, const Wal
                       const ObjectNames& names, const Wait* wait, std::string note) {
   shown.locks = false;  // each thread has its own
   GroupMember member{.name = name, .state = state, .walk = &walk, .wait = wait, .note = std::move(note)};
-  for (const Frame& frame : walk.frames) append_frame(member.frames.emplace_back(), frame, shown, names);
+  for (std::size_t i = 0; i < walk.frames.size(); ++i) {
+    std::string text;
+    append_frame(text, walk.frames[i], shown, names);
+    if (text.empty()) continue;
+    member.frames.push_back(std::move(text));
+    member.places.push_back(i);
+  }
   append_end(member.end, walk);
   return member;
 }

@@ -23,7 +23,7 @@ struct ThreadChoice {
   std::string name;     // part of it, or a pattern with * and ?
   std::string state;    // as Thread.State has it, or several, separated by commas; "": any
   bool java = false;    // only Java threads and Java frames
-  bool group = false;   // threads with equal stacks once
+  bool group = false;   // threads with equal frames once
   bool locals = false;  // the variables of each frame
   bool is_some() const { return !name.empty() || !state.empty(); }
 };

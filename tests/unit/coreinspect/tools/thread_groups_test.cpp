@@ -1,4 +1,4 @@
-// Threads with equal stacks: what is shown of what they wait for.
+// Threads with equal frames: what is shown of what they wait for.
 #include "coreinspect/tools/thread_groups.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,16 @@ ThreadGroups empty_groups() {
 }
 GroupMember member(const std::string& name, std::string_view state, std::vector<std::string> frames,
                    const Wait* wait = nullptr, const Walk& walk = kWalk) {
-  return {.name = name, .state = state, .frames = std::move(frames), .walk = &walk, .wait = wait};
+  GroupMember out{.name = name, .state = state, .frames = std::move(frames), .walk = &walk, .wait = wait};
+  for (std::size_t i = 0; i < walk.frames.size(); ++i) out.places.push_back(i);
+  return out;
+}
+std::string json_of(const ThreadGroups& groups) {
+  std::string out;
+  JsonWriter json(out);
+  groups.write(
+      json, [](JsonWriter& to, const Walk&) { to.begin_array().end_array(); }, [](JsonWriter&, const Wait&) {});
+  return out;
 }
 
 TEST(ThreadGroups, SayWhatTheirThreadsWaitFor) {
@@ -60,11 +69,51 @@ TEST(ThreadGroups, SayWhichLocksTheirFramesHold) {
             "3 threads RUNNABLE: \"a\", \"b\", \"c\"\n    at f\n"
             "    - 2 of them: locked, 2 different ones (each a Row)\n    at g\n"
             "    - 2 of them: locked <0x10> (a Stock)\n\n");
-  std::string out;
-  JsonWriter json(out);
-  groups.write(
-      json, [](JsonWriter& to, const Walk&) { to.begin_array().end_array(); }, [](JsonWriter&, const Wait&) {});
-  EXPECT_THAT(out, HasSubstr(R"("locked":[{"frame":0,"class":"Row","threads":2,"objects":["0x100","0x200"]},)"));
+  EXPECT_THAT(json_of(groups),
+              HasSubstr(R"("locked":[{"frame":0,"class":"Row","threads":2,"objects":["0x100","0x200"]},)"));
+}
+
+// The other thread is in a stub, which is not shown.
+TEST(ThreadGroups, CompareWhatIsShown) {
+  Walk plain, in_stub;
+  plain.frames.resize(1), in_stub.frames.resize(2);
+  plain.frames[0].locks = in_stub.frames[1].locks = {0x10};
+  ThreadGroups groups = empty_groups();
+  groups.add(member("a", "RUNNABLE", {"    at f\n"}, nullptr, plain));
+  GroupMember other = member("b", "RUNNABLE", {"    at f\n"}, nullptr, in_stub);
+  other.places = {1};
+  groups.add(other);
+  EXPECT_EQ(groups.text(), "2 threads RUNNABLE: \"a\", \"b\"\n    at f\n    - locked <0x10> (a Stock)\n\n");
+  EXPECT_THAT(json_of(groups), HasSubstr(R"("locked":[{"frame":0,"class":"Stock","threads":2,"objects":["0x10"]}])"));
+}
+
+TEST(ThreadGroups, GiveTheLocksThatAllHave) {
+  Walk walk, other;
+  walk.frames.resize(1), other.frames.resize(1);
+  walk.frames[0].locks = {0x200, 0x100};
+  other.frames[0].locks = {0x300};
+  ThreadGroups groups = empty_groups();
+  groups.add(member("a", "RUNNABLE", {"    at f\n"}, nullptr, walk));
+  EXPECT_THAT(groups.text(), HasSubstr("    - locked <0x100>, <0x200> (each a Row)\n"));
+  groups.add(member("b", "RUNNABLE", {"    at f\n"}, nullptr, walk));
+  EXPECT_THAT(groups.text(), HasSubstr("    - locked <0x100>, <0x200> (each a Row)\n"));
+  groups.add(member("c", "RUNNABLE", {"    at f\n"}, nullptr, other));
+  EXPECT_THAT(groups.text(), HasSubstr("    - locked, 3 different ones (each a Row)\n"));
+}
+
+// Who waits in Object.wait has left its monitor.
+TEST(ThreadGroups, GiveTheLocksThatSomebodyWaitsFor) {
+  const Wait to_lock{.kind = "monitor", .class_name = "Row", .object = 0x200};
+  const Wait in_wait{.kind = "wait", .class_name = "Row", .object = 0x100};
+  Walk one, other;
+  one.frames.resize(1), other.frames.resize(1);
+  one.frames[0].locks = {0x100};
+  other.frames[0].locks = {0x200};
+  ThreadGroups groups = empty_groups();
+  groups.add(member("a", "WAITING", {"    at f\n"}, &in_wait, one));
+  groups.add(member("b", "WAITING", {"    at f\n"}, nullptr, other));
+  groups.add(member("c", "BLOCKED", {"    at g\n"}, &to_lock));
+  EXPECT_THAT(groups.text(), HasSubstr("    - locked, 2 different ones (each a Row); threads wait for <0x200>\n"));
 }
 
 TEST(ThreadGroups, KeepWhoCarriesWhom) {
