@@ -44,12 +44,19 @@ std::string_view unit_of(const Name& name, const Snapshot& snapshot) {
   return counter ? quantity_unit(describe(*counter, VmTraits::of(snapshot)).quantity) : "";
 }
 
+// ZGC of one generation has no eden: then nothing of the heap changes between collections.
+bool is_eden_live(const Snapshot& snapshot, const VmTraits& traits) {
+  const Counter* eden = snapshot.layout().find("sun.gc.generation.0.space.0.used");
+  return eden && describe(*eden, traits).freshness != Freshness::kGc;
+}
+
 bool only_at_gc(const Name& name, const Snapshot& snapshot) {
   const VmTraits traits = VmTraits::of(snapshot);
   if (const DerivedName* derived = find_derived(name.text)) {
     const bool has_eden = name.text.starts_with("eden.") || name.text == "heap.used" || name.text == "heap.share";
     const bool moves = has_eden || name.text == "heap.capacity" || name.text.starts_with("old.");
-    return moves && traits.spaces_move ? false : derived->only_at_gc || (has_eden && traits.eden_only_at_gc);
+    if (moves && traits.spaces_move) return false;
+    return derived->only_at_gc || (has_eden && !is_eden_live(snapshot, traits));
   }
   const Counter* counter = snapshot.layout().find(name.text);
   return counter && describe(*counter, traits).freshness == Freshness::kGc;
