@@ -19,15 +19,19 @@ constexpr std::size_t kRows = 15;
 
 BundleName name_of(const BundleFile& bundle) {
   const JsonValue& target = bundle.manifest()["target"];
+  const JsonValue& pid = target["pid"];
   return {.path = bundle.path(),
           .host = target["host"].text(),
           .created = bundle.manifest()["created"].text(),
-          .pid = static_cast<long>(target["pid"].number())};
+          .pid = pid.is(JsonValue::Kind::kNumber) ? std::optional(static_cast<long>(pid.number())) : std::nullopt};
 }
 
 // "4711 on db7, 2026-11-24T02:10:11Z"
 std::string name_text(const BundleName& name) {
-  return std::to_string(name.pid) + " on " + printable(name.host) + ", " + printable(name.created);
+  std::string out = name.pid ? std::to_string(*name.pid) : "a process of " + printable(name.path);
+  if (!name.host.empty()) out += " on " + printable(name.host);
+  if (!name.created.empty()) out += ", " + printable(name.created);
+  return out;
 }
 
 bool is_same_process(const JsonValue& a, const JsonValue& b) {
@@ -163,8 +167,11 @@ void append_rows(std::string& out, std::string_view title, const std::vector<Gro
 }
 
 void write_name(JsonWriter& json, const BundleName& name) {
-  json.begin_object().member("kind", "bundle").member("path", name.path).member("pid", name.pid);
-  json.member("host", name.host).member("created", name.created).end_object();
+  json.begin_object().member("kind", "bundle").member("path", name.path);
+  if (name.pid) json.member("pid", *name.pid);
+  if (!name.host.empty()) json.member("host", name.host);
+  if (!name.created.empty()) json.member("created", name.created);
+  json.end_object();
 }
 
 void write_findings(JsonWriter& json, std::string_view change, const std::vector<std::string>& sentences) {

@@ -2,6 +2,7 @@
 // Pure functions of two bundles; any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ struct Growth {
 };
 
 struct BundleName {
-  std::string path, host, created;
-  long pid = 0;
+  std::string path;
+  std::string host, created;  // "": the manifest does not say
+  std::optional<long> pid;
 };
 
 struct FlagChange {

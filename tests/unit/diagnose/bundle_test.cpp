@@ -141,5 +141,17 @@ TEST(BundleDiff, TheJsonFollowsTheContractOfAnswers) {
   EXPECT_THAT(json_of(diff), ::testing::StartsWith(R"({"view":"diagnose diff","target":{"kind":"bundle",)"));
 }
 
+TEST(BundleDiff, WhatTheManifestDoesNotSayIsAbsent) {
+  ZipWriter zip(0);
+  must(zip.add("manifest.json", R"({"format":"jtrace-bundle","version":1,"target":{}})"));
+  must(zip.add("findings.json", "{\"data\":[]}"));
+  const BundleFile bare = must(BundleFile::of(zip.finish(), "x.zip"));
+  const BundleDiff diff = must(compare(bare, file_of({})));
+  const JsonValue all = must(JsonValue::parse(json_of(diff)));
+  EXPECT_EQ(all["before"]["path"].text(), "x.zip");
+  for (const char* name : {"pid", "host", "created"}) EXPECT_FALSE(all["before"].has(name)) << name;
+  EXPECT_THAT(text_of(diff), HasSubstr("Before: a process of x.zip\n"));
+}
+
 }  // namespace
 }  // namespace jtrace::diagnose
