@@ -177,8 +177,8 @@ std::string fitting_file(const std::string& path, const std::string& build_id) {
   return {};
 }
 
-std::string help_for(const std::string& path, const std::string& build_id) {
-  const std::string fits = fitting_file(path, build_id);
+// `fits`: of fitting_file(), "" if there is none.
+std::string help_for(const std::string& path, const std::string& fits) {
   if (fits.empty()) return "give the right one (--sysroot, --libjvm)";
   return fits == path ? "leave --sysroot and --libjvm out: " + path + " of this machine has that build id"
                       : "--libjvm " + fits + " has that build id";
@@ -201,7 +201,7 @@ std::string CoreMemory::help_for_missing(const std::string& path) const {
   const std::string build_id = dumped_build_id(path);
   if (build_id.empty()) return "give the file with --libjvm, or the files of its machine with --sysroot";
   const std::string fits = fitting_file(path, build_id);
-  if (!fits.empty()) return help_for(path, build_id);
+  if (!fits.empty()) return help_for(path, fits);
   return "its build id is " + build_id + ": give the file with --libjvm, or the files of its machine with --sysroot";
 }
 
@@ -216,7 +216,7 @@ Result<> CoreMemory::check_identity(const std::string& path) const {
                             (file->build_id().empty() ? std::string("absent") : file->build_id()) + ", the core has " +
                             dumped,
                     .path = local_path(path),
-                    .help = help_for(path, dumped)});
+                    .help = help_for(path, fitting_file(path, dumped))});
 }
 
 const CoreMemory::Piece* CoreMemory::find(Address address) const {
