@@ -92,25 +92,30 @@ Result<> CallEvents::write_end(const TimedRecord& record) {
   const std::size_t at =
       stack.find(header.number, header.kind == RecordKind::kReturn ? CallSide::kCaller : CallSide::kCallee);
   const std::vector<CallValue> given = std::exchange(stack.values, {});
-  const std::uint64_t exception = std::exchange(stack.leaving, 0);
+  const CallStack::Leaving leaving = std::exchange(stack.leaving, {});
   const EndFigures now{header.time, cpu_time_of(record)};
   if (at == stack.size()) {
     if (!record::is_in(record::kFrameKinds, header.kind)) ++orphan_exits_;
     return end_calls_of(stack, header.number, now);
   }
-  JTRACE_RETURN_IF_ERROR(end_down_to(stack, at + 1, now));
+  const bool unwinds = header.kind == RecordKind::kMethodUnwind;
+  JTRACE_RETURN_IF_ERROR(end_down_to(stack, at + 1, now, unwinds));
   trace::List<trace::Value> values;
   if (!given.empty() && header.kind == RecordKind::kMethodExit)
     values = value_elements_.make(given, header.number, definitions_.signature_of(header.number), true);
-  if (header.kind == RecordKind::kMethodUnwind) {
+  if (unwinds) {
+    const std::uint64_t exception = leaving.method == header.number ? leaving.object : 0;
     JTRACE_RETURN_IF_ERROR(definitions_.need_object(exception, header.time));
     values = value_elements_.make_exception(exception);
   }
   return write_end_of(stack, now, values);
 }
 
-Result<> CallEvents::end_down_to(CallStack& stack, std::size_t size, const EndFigures& now) {
-  while (stack.size() > size) JTRACE_RETURN_IF_ERROR(write_end_of(stack, now, {}));
+// `by_exception`: the frames were left by one.
+Result<> CallEvents::end_down_to(CallStack& stack, std::size_t size, const EndFigures& now, bool by_exception) {
+  while (stack.size() > size)
+    JTRACE_RETURN_IF_ERROR(
+        write_end_of(stack, now, by_exception ? value_elements_.make_exception(0) : trace::List<trace::Value>()));
   return {};
 }
 
@@ -133,7 +138,7 @@ Result<> CallEvents::take_constructor(const TimedRecord& record) {
     const std::size_t top = stack.innermost_frame();
     if (top == stack.size() || stack.at(top).number == inside || !definitions_.is_constructor(stack.at(top).method))
       return {};
-    JTRACE_RETURN_IF_ERROR(end_down_to(stack, top, {record.header().time, {}}));
+    JTRACE_RETURN_IF_ERROR(end_down_to(stack, top, {record.header().time, {}}, true));
   }
 }
 

@@ -70,7 +70,7 @@ class CallEvents : private EventPart {
     trace::Number sequence;
   };
   Result<> write_end_of(CallStack& stack, const EndFigures& at, trace::List<trace::Value> values);
-  Result<> end_down_to(CallStack& stack, std::size_t size, const EndFigures& now);
+  Result<> end_down_to(CallStack& stack, std::size_t size, const EndFigures& now, bool by_exception = false);
   Result<> end_calls_of(CallStack& stack, std::uint32_t method, const EndFigures& now);
   Receiver receiver_of(std::uint64_t method) const;
   trace::ObjectId callers_receiver_of(std::uint64_t method) const;

@@ -75,7 +75,12 @@ class CallStack {
     friend bool operator==(const Thrown&, const Thrown&) = default;
   };
   Thrown thrown;
-  std::uint64_t leaving = 0;  // the object of the exception that is leaving the current frame; 0: not known
+  // The exception that is leaving a frame of the method; method 0: none.
+  struct Leaving {
+    std::uint32_t method = 0;
+    std::uint64_t object = 0;  // 0: not known
+  };
+  Leaving leaving;
 
   // Of a virtual thread: of its last record (monotonic).
   std::uint64_t last_time = 0;
@@ -95,6 +100,7 @@ class CallStack {
     calls_.clear();
     frames_ = 0;
     thrown = {};
+    leaving = {};
     values.clear();
   }
 

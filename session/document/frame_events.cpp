@@ -51,7 +51,7 @@ Result<> CallEvents::write_exception(const TimedRecord& any) {
   const bool leaves = (record.header.flags & record::kLeavesFrame) != 0;
   if (is_catch || leaves) JTRACE_RETURN_IF_ERROR(end_calls_of(stack, method, {time, {}}));
   stack.thrown = is_catch || leaves ? CallStack::Thrown() : here;
-  stack.leaving = leaves ? record.object : 0;
+  stack.leaving = leaves ? CallStack::Leaving{method, record.object} : CallStack::Leaving();
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(any.thread, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_method(method, time));
   JTRACE_RETURN_IF_ERROR(definitions_.need_object(record.object, time));

@@ -12,6 +12,7 @@
 #include "tests/testlib/trace_calls.h"
 #include "tests/testlib/trace_document.h"
 #include "tests/testlib/trace_run.h"
+#include "trace/exception_value.h"
 
 namespace jtrace::test {
 
@@ -23,11 +24,15 @@ inline std::vector<std::string> with(std::vector<std::string> words, const std::
   return words;
 }
 
-// "TYPE=value", "TYPE#objId" of each child.
+// "TYPE=value", "TYPE#objId" of each child; "exception" of a call that one has ended.
 inline std::string values_of(const TraceElement& call) {
   std::string text;
   for (const TraceElement& each : call.children) {
     if (!text.empty()) text += ' ';
+    if (each.get("name") == trace::kExceptionValue) {
+      text += trace::kExceptionValue;
+      continue;
+    }
     text += each.get("type");
     if (each.has("value")) text += "=" + each.get("value");
     else if (each.has("objIdRef")) text += each.get("objIdRef") == "0" ? "#0" : "#id";

@@ -44,11 +44,11 @@ TEST_P(MethodValues, ArgumentsAndResultsHaveTheirValues) {
   EXPECT_EQ(given["Exit Calls.add"], (Texts{"LONG=5000000005"}));
   // Constructors have one argument each; none returns a value, an exception leaves the second.
   EXPECT_EQ(given["Entry Calls$Base.<init>"], (Texts{"INT=7", "INT=-1"}));
-  EXPECT_EQ(given["Exit Calls$Base.<init>"], (Texts{"", ""}));
+  EXPECT_EQ(given["Exit Calls$Base.<init>"], (Texts{"", "exception"}));
   // int[] is filtered out.
   EXPECT_EQ(given["Entry Calls.everything"],
             (Texts{"INT=0 LONG=0 DOUBLE=0 STRING=text OPAQUE", "INT=1 LONG=1 DOUBLE=1 STRING=text OPAQUE"}));
-  EXPECT_EQ(given["Exit Calls.thrower"], Texts(12, ""));
+  EXPECT_EQ(given["Exit Calls.thrower"], Texts(12, "exception"));
   EXPECT_EQ(given["Exit Calls.catcher"], Texts(3, "INT=1"));
   EXPECT_EQ(given["Entry Calls.fib"].size(), 177u);
   EXPECT_EQ(given["Entry Calls.fib"][0], "INT=10");

@@ -108,6 +108,8 @@ TEST_F(CpuTimes, AreThoseOfTheRecord) {
   EXPECT_EQ(exits[0].threadCpuTime, trace::Number(1004));
   EXPECT_EQ(exits[1].threadCpuTime, trace::Number(1004));
   EXPECT_FALSE(exits[2].threadCpuTime.present());
+  for (const std::uint64_t i : {0u, 1u}) EXPECT_NE(trace::exception_of(exits[i]), nullptr);
+  EXPECT_EQ(trace::exception_of(exits[2]), nullptr);
 }
 
 TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {
@@ -131,6 +133,7 @@ TEST_F(Calls, ConstructorsThatTheThreadIsNoLongerInEnd) {
   EXPECT_EQ(exits[0].ticket, trace::WordList(5));
   EXPECT_EQ(exits[2].ticket, trace::WordList(3));
   EXPECT_EQ(exits[2].time.ns(), exits[0].time.ns());
+  for (const trace::MethodExit& exit : exits) EXPECT_NE(trace::exception_of(exit), nullptr);
   callout(RecordKind::kMethodEntry, 11);
   EXPECT_EQ(capture_.all<trace::MethodEntry>().back().stackDepth, trace::Number(3));
   callout(RecordKind::kConstructor, 0);
@@ -161,6 +164,24 @@ TEST_F(Calls, AGapForgetsTheCallsOfItsThreadAlone) {
   builder_.on_producer(2);
   callout(RecordKind::kMethodExit, 7);
   EXPECT_EQ(builder_.orphan_exits(), 1u);
+}
+
+// A quick call that is not recorded (--slower-than) is left by an exception of which only the throw is.
+TEST_F(Calls, AnExitNamesTheExceptionThatLeftItsOwnMethod) {
+  run(1, 1);
+  for (const std::uint32_t method : {7u, 8u}) callout(RecordKind::kMethodEntry, method);
+  const auto leave = [&](std::uint32_t method, std::uint64_t object) {
+    event(RecordKind::kThrow, ++time_, record::ExceptionRecord{.object = object, .handle = 77}, record::kLeavesFrame,
+          method);
+  };
+  leave(9, 31);
+  callout(RecordKind::kMethodUnwind, 8);
+  leave(7, 32);
+  callout(RecordKind::kMethodUnwind, 7);
+  const auto exits = capture_.all<trace::MethodExit>();
+  ASSERT_EQ(exits.size(), 2u);
+  EXPECT_FALSE(trace::exception_of(exits[0])->objIdRef.present());
+  EXPECT_EQ(trace::exception_of(exits[1])->objIdRef, trace::ObjectId(32));
 }
 
 TEST_F(Calls, OneThrowForEachFrameAndTheCatchingOne) {
