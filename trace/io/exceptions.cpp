@@ -36,9 +36,23 @@ std::string_view name_of(ExceptionEnd end) {
   return kNames[static_cast<std::size_t>(end)];
 }
 
+namespace {
+
 bool last_in_initializer(const Scope& scope, const ExceptionKey& key) {
   const auto method = scope.methods.find(key.caught.method);
   return key.caught.line == 0 && method != scope.methods.end() && method->second.name == "<clinit>";
+}
+
+}  // namespace
+
+bool left_initializer(const Scope& scope, const ExceptionKey& key) {
+  const bool is_left =
+      key.end == ExceptionEnd::kLeft || (key.end == ExceptionEnd::kWrapped && key.other == kInInitializer);
+  return is_left && last_in_initializer(scope, key);
+}
+
+bool has_handler(const Scope& scope, const ExceptionKey& key) {
+  return key.end != ExceptionEnd::kLeft && key.end != ExceptionEnd::kUnknown && !left_initializer(scope, key);
 }
 
 void Exceptions::note(const Event& event, const Scope& scope) {
@@ -104,7 +118,7 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
   if (open == nullptr) {
     open = &begin(thread, object, time, type_of(scope, object));
     open->key.thrown = here;
-    if (open->key.type == kInInitializer) note_initializer(*open, scope);
+    if (open->key.type == kInInitializer) note_initializer(*open, thrown, scope);
   }
   note_again(*open, here);
   if (is_handed_over) open->is_elsewhere = false;
@@ -169,13 +183,16 @@ void Exceptions::settle_elsewhere(Open& open, std::uint64_t method) {
   if (std::exchange(open.is_elsewhere, false) && method != open.handler.method) ++open.maybe_anew;
 }
 
-// The one that left the initializer is not always its cause: up to JDK 11 it has a field of its own for that.
-void Exceptions::note_initializer(const Open& error, const Scope& scope) {
-  const auto is_its = [&](const Open& each) {
-    return each.thread == error.thread && &each != &error && !each.is_caught && last_in_initializer(scope, each.key);
-  };
-  const auto left = std::find_if(open_.rbegin(), open_.rend(), is_its);
-  if (left == open_.rend()) return;
+// The exception that left the initializer is the cause of the error. Up to JDK 11 the error keeps it in a field of its
+// own and the trace names no cause: then it is the last one that the thread threw. An Error leaves as it is.
+void Exceptions::note_initializer(const Open& error, const Throw& thrown, const Scope& scope) {
+  const bool is_named = thrown.causeIdRef.present() && thrown.causeIdRef.is_number();
+  const auto left = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& each) {
+    if (each.thread != error.thread || &each == &error) return false;
+    return !is_named || each.object == thrown.causeIdRef.value();
+  });
+  if (left == open_.rend() || left->is_caught || left->key.type.ends_with("Error")) return;
+  if (!last_in_initializer(scope, left->key)) return;
   left->is_caught = true;
   left->key.end = ExceptionEnd::kWrapped;
   left->key.other = error.key.type;

@@ -65,7 +65,9 @@ struct ExceptionCount {
 // For what leaves a static initializer the JVM throws one of these with it as the cause, unless it is an Error (JVMS
 // 5.5). Nothing has caught it.
 inline constexpr std::string_view kInInitializer = "java.lang.ExceptionInInitializerError";
-bool last_in_initializer(const Scope& scope, const ExceptionKey& key);
+bool left_initializer(const Scope& scope, const ExceptionKey& key);
+// True if `caught` is a handler. Otherwise it is the last method that the exception was seen in.
+bool has_handler(const Scope& scope, const ExceptionKey& key);
 
 // One exception whose end is known; borrowed.
 struct EndedException {
@@ -129,7 +131,7 @@ class Exceptions {
   void note_again(Open& open, const ExceptionSite& here);
   static void settle_elsewhere(Open& open, std::uint64_t method);
   void note_suppressed(std::string_view value, const Scope& scope);
-  void note_initializer(const Open& error, const Scope& scope);
+  void note_initializer(const Open& error, const Throw& thrown, const Scope& scope);
   Open* find(std::uint64_t thread, std::uint64_t object);
   Open* find_anywhere(std::uint64_t object);
   Open& begin(std::uint64_t thread, std::uint64_t object, std::uint64_t time, std::string type);

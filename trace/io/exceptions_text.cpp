@@ -28,12 +28,6 @@ bool is_kept_for_get(const Scope& scope, const ExceptionKey& key) {
   return method == "java.util.concurrent.FutureTask.run" || method == "java.util.concurrent.FutureTask.runAndReset";
 }
 
-bool left_initializer(const Scope& scope, const ExceptionKey& key) {
-  const bool is_left =
-      key.end == ExceptionEnd::kLeft || (key.end == ExceptionEnd::kWrapped && key.other == kInInitializer);
-  return is_left && last_in_initializer(scope, key);
-}
-
 // What a sampled line looks like: "thrown in A.f:12, caught in B.g:40".
 std::string way_text(const Scope& scope, const ExceptionKey& key) {
   std::string text = (key.thrown.line != 0 ? "thrown in " : "thrown in or below ") + site_text(scope, key.thrown);
@@ -117,9 +111,7 @@ void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, co
   json.member("swallowed", key.end == ExceptionEnd::kSwallowed);
   write_site(json, "thrown", scope, key.thrown);
   json.member("thrownThere", key.thrown.line != 0);
-  const bool is_caught =
-      key.end != ExceptionEnd::kLeft && key.end != ExceptionEnd::kUnknown && !left_initializer(scope, key);
-  write_site(json, is_caught ? "caught" : "lastIn", scope, key.caught);
+  write_site(json, has_handler(scope, key) ? "caught" : "lastIn", scope, key.caught);
   if (ended_thread(scope, key)) json.member("endedThread", true);
   if (left_initializer(scope, key)) json.member("leftInitializer", true);
   if (is_kept_for_get(scope, key)) json.member("keptForGet", true);

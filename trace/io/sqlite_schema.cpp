@@ -1,5 +1,7 @@
 #include "trace/io/sqlite_schema.h"
 
+#include "trace/io/exceptions.h"
+
 namespace jtrace::trace::io {
 namespace {
 
@@ -97,7 +99,10 @@ std::string views_of_calls() {
 }
 
 std::string view_of_exceptions() {
-  const std::string is_caught = "x.end NOT IN ('left', 'unknown')";
+  // As has_handler() of exceptions.h.
+  const std::string is_caught =
+      "(x.end NOT IN ('left', 'unknown') AND (x.end <> 'wrapped' OR x.caught_line IS NOT NULL OR x.other <> '" +
+      std::string(kInInitializer) + "'))";
   return view("exceptions",
               time_of("x.thrown") + " AS time, x.class, x.message, x.end, x.end = 'swallowed' AS swallowed, " +
                   method_name("a") + " AS thrown, x.thrown_line, CASE WHEN " + is_caught + " THEN " + method_name("b") +

@@ -38,7 +38,7 @@ void add_table(Recording& made, const ScopeStatistics& of, FigureTable table) {
 std::string exception_name(const Scope& scope, const ExceptionKey& key) {
   std::string name = key.type + " " + std::string(name_of(key.end)) + ", thrown in " +
                      (key.thrown.line != 0 ? "" : "or below ") + scope.method_name(key.thrown.method);
-  if (key.end != ExceptionEnd::kLeft) name += ", caught in " + scope.method_name(key.caught.method);
+  if (has_handler(scope, key)) name += ", caught in " + scope.method_name(key.caught.method);
   return name;
 }
 

@@ -1,6 +1,7 @@
 // What became of exceptions: by the order of throw and catch events alone.
 #include "trace/io/exceptions.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -279,6 +280,18 @@ TEST_F(ExceptionTrace, WhatLeavesAStaticInitializerGoesOnAsTheCauseOfTheJvmsErro
   EXPECT_EQ(rows(),
             "wrapped com.example.Known 1:10 5:0 x1; left com.example.Outer 5:11 5:0 x1; "
             "swallowed java.lang.ExceptionInInitializerError 2:0 2:20 x1");
+}
+
+TEST_F(ExceptionTrace, TheJvmsErrorHasNoCauseThatItsThreadHadLongBefore) {
+  constexpr std::uint64_t kInitializer = 5, kError = 9;
+  scope_.classes[52] = {"java/lang/ExceptionInInitializerError", ""};
+  scope_.objects[kError] = {ClassId(52), Number(0)};
+  scope_.methods[kInitializer] = {.name = "<clinit>", .class_id = 50};
+  raise(kInitializer, 10);
+  raise(kFail, 12, kOther);
+  handle(kHandles, 20, kOther);
+  raise(kHandles, 0, kError);  // of a class without callouts
+  EXPECT_THAT(rows(), testing::HasSubstr("left com.example.Known 5:10 5:0 x1"));
 }
 
 TEST_F(ExceptionTrace, WithoutAnObjectTheHashTellsThemApart) {
