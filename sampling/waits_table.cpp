@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "base/jdk_names.h"
 #include "coreinspect/tools/profile.h"
 #include "sampling/profile_writers.h"
 
@@ -43,12 +44,6 @@ std::string table_of(const Rows& rows, std::size_t limit) {
     else rest.add(sorted[i].second);
   }
   return sorted.size() <= limit ? text : text + line_of("(" + std::to_string(sorted.size() - limit) + " more)", rest);
-}
-
-bool is_of_the_jdk(const std::string& name) {
-  for (const char* start : {"java.", "javax.", "jdk.", "sun.", "com.sun."})
-    if (name.starts_with(start)) return true;
-  return false;
 }
 
 constexpr const char* kOfTheVm = "[VM]";  // to_string(WaitKind::kVm)

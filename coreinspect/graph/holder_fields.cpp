@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "base/jdk_names.h"
 #include "base/primitive_types.h"
 
 namespace jtrace::coreinspect {
 
-bool is_of_the_jdk(std::string_view name) {
-  for (const char* prefix : {"java.", "javax.", "sun.", "com.sun.", "jdk."})
-    if (name.starts_with(prefix)) return true;
+bool is_class_of_the_jdk(std::string_view name) {
+  if (is_of_the_jdk(name)) return true;
   if (!is_array_name(name)) return false;
   while (is_array_name(name)) name.remove_suffix(2);
   return primitive_named(name) != nullptr;
@@ -17,7 +17,7 @@ bool is_of_the_jdk(std::string_view name) {
 HolderFields::HolderFields(const ObjectGraph& graph, const ShortestPaths& paths)
     : graph_(graph), paths_(paths), known_(graph.size(), kUnknown), fields_(kRoots + 1) {
   for (const GraphClass& each : graph.classes())
-    is_passed_.push_back(is_array_name(each.name) || is_of_the_jdk(each.name) ? 1 : 0);
+    is_passed_.push_back(is_array_name(each.name) || is_class_of_the_jdk(each.name) ? 1 : 0);
 }
 
 bool HolderFields::ends_at(std::uint32_t holder, std::uint32_t object, std::uint32_t& number) {

@@ -13,8 +13,8 @@
 
 namespace jtrace::coreinspect {
 
-// Classes of java.*, javax.*, sun.*, com.sun.*, jdk.*, their arrays, and arrays of primitives.
-bool is_of_the_jdk(std::string_view class_name);
+// Classes of the JDK (base/jdk_names.h), their arrays, and arrays of primitives.
+bool is_class_of_the_jdk(std::string_view class_name);
 
 class HolderFields {
  public:

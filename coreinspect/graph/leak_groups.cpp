@@ -50,7 +50,7 @@ void find_groups(LeakSearch& search) {
     const auto found = by_class.find(i);
     const std::string& name = search.graph.classes()[i].name;
     if (found == by_class.end() || bytes[i] < search.much || found->second.size() < search.limits.entries ||
-        is_of_the_jdk(name))  // those are shared for good reasons
+        is_class_of_the_jdk(name))  // those are shared for good reasons
       continue;
     const auto& objects = found->second;
     LeakSuspect suspect{.kind = "many alike", .of = name, .retained = bytes[i], .entries = objects.size()};

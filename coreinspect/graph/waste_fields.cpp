@@ -11,10 +11,10 @@ class EmptyFields {
  public:
   explicit EmptyFields(WasteSearch& search) : search_(search), graph_(search.graph), classes_(graph_.classes().size()) {
     for (std::size_t i = 0; i < classes_.size(); ++i)
-      if (const GraphClass& its = graph_.classes()[i]; !is_of_the_jdk(its.name)) {
+      if (const GraphClass& its = graph_.classes()[i]; !is_class_of_the_jdk(its.name)) {
         classes_[i].nulls.assign(its.references.size(), 0);
         for (const GraphClass::Reference& each : its.references)
-          classes_[i].is_own.push_back(!is_of_the_jdk(graph_.classes()[each.declared].name));
+          classes_[i].is_own.push_back(!is_class_of_the_jdk(graph_.classes()[each.declared].name));
       }
   }
 

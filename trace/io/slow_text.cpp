@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/jdk_names.h"
 #include "base/strings.h"
 #include "base/time_text.h"
 #include "trace/filter_example.h"
@@ -104,7 +105,7 @@ std::string lack_of_arguments(const ScopeStatistics& statistics, const SlowLimit
     const auto method = scope.methods.find(call->method);
     if (method == scope.methods.end()) continue;
     slowest = scope.class_name(method->second.class_id);
-    if (!slowest.starts_with("java.")) break;
+    if (!is_of_the_jdk(slowest)) break;
   }
   return "  the calls are without arguments: jtrace slow PID reads them with --filter '" + filter_example(slowest) +
          "', jtrace attach with --arguments\n";
@@ -170,7 +171,7 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
   std::string text;
   if (limits.over == 0) text = "the slowest of the calls";
   else if (!chosen.is_slow)
-    text = (statistics.scope->losses.events == 0 ? "no call took " : "no call that was recorded took ") +
+    text = (!statistics.scope->losses.any() ? "no call took " : "no call that was recorded took ") +
            limit_text(limits.over) + (chosen.idle_is_slow ? " but idle ones" : "") + "; the slowest seen";
   else
     text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
@@ -259,8 +260,7 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
       return "no calls: " + std::string(kNoCallouts) + "\n" + lost_events(each);
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
-      return std::string(each.scope->losses.events == 0 ? "no call that ended took "
-                                                        : "no call that was recorded took ") +
+      return std::string(!each.scope->losses.any() ? "no call that ended took " : "no call that was recorded took ") +
              recorded_from(each.scope->slower_than) + " or more, the shortest time that is recorded\n" +
              lost_events(each) + rest;
   out = "no calls in the trace" + recorded_without(statistics, Family::kCalls) + "\n";

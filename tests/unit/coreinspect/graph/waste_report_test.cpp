@@ -191,11 +191,11 @@ TEST(Waste, GarbageCountsForNothing) {
 }
 
 TEST(Waste, IsHeldByTheNearestFieldOfTheProgram) {
-  EXPECT_TRUE(is_of_the_jdk("java.util.HashMap"));
-  EXPECT_TRUE(is_of_the_jdk("java.lang.String[][]"));
-  EXPECT_TRUE(is_of_the_jdk("int[][]"));
-  EXPECT_FALSE(is_of_the_jdk("javazoo.Animal[]"));
-  EXPECT_FALSE(is_of_the_jdk("App"));
+  EXPECT_TRUE(is_class_of_the_jdk("java.util.HashMap"));
+  EXPECT_TRUE(is_class_of_the_jdk("java.lang.String[][]"));
+  EXPECT_TRUE(is_class_of_the_jdk("int[][]"));
+  EXPECT_FALSE(is_class_of_the_jdk("javazoo.Animal[]"));
+  EXPECT_FALSE(is_class_of_the_jdk("App"));
 }
 
 }  // namespace
