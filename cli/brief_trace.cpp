@@ -104,10 +104,11 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   if (const std::string lack = lack_of_callouts(statistics, traced.filters.empty() ? 0 : traced.own_methods);
       !lack.empty())
     log_warning(name + ": " + lack + hint_of_method(traced.filters));
+  const io::Losses losses = statistics.losses();
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
   return report_input(name, *summary, faults,
-                      {.losses = losses_reported ? io::Losses() : statistics.losses(), .parts = opened->missing});
+                      {.losses = {losses_reported ? 0 : losses.events, losses.lacks_end}, .parts = opened->missing});
 }
 
 Result<session::TraceSummary> trace(const target::Process& process, const session::TraceOptions& options) {

@@ -69,6 +69,7 @@ void ByteSink::grow(std::size_t size) {
 }
 
 Result<> ByteSink::check_room(std::size_t size) {
+  if (error_) return result();
   const std::uint64_t least = bytes_written() + size;
   if (least > promised_) {
     const std::uint64_t wished = std::max(least, drained_ + capacity_);

@@ -34,7 +34,7 @@ inline Losses losses_of(const Option& option) {
 }
 
 inline constexpr std::string_view kLacksEnd =
-    "events of the end are missing, and how many is not known: there was no room for them (--max-size, full disk)";
+    "events of the end are missing, and how many is not known: there was no room for them";
 
 // A line each: "17 events lost while tracing".
 inline std::vector<std::string> lines_of(const Losses& losses) {

@@ -41,7 +41,7 @@ class Page {
   std::string text() {
     json_.begin_object().member("title", options_.title).member("version", JTRACE_VERSION);
     json_.member("events", report_.events()).member("truncated", options_.truncated);
-    json_.member("lacks_end", report_.losses().lacks_end);
+    json_.member("lacksEnd", report_.losses().lacks_end);
     json_.key("faults").begin_object();
     for (const auto& [kind, count] : options_.faults) json_.member(kind, count);
     json_.end_object().key("elements").begin_array();

@@ -493,7 +493,7 @@ function summary() {
   const unseen = data.processes.reduce((sum, p) => sum + (p.gc ? p.gc.missed : 0), 0);
   if (unseen) losses.push(`${several(unseen, 'pause')} of which only the number is known`);
   if (data.truncated) losses.push('the trace is cut off');
-  if (data.lacks_end) losses.push('events of the end, for which there was no room (--max-size, full disk)');
+  if (data.lacksEnd) losses.push('events of the end, for which there was no room');
   make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
 }
 function view(process) {
