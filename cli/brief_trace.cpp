@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/jdk_names.h"
 #include "base/strings.h"
 #include "base/temporary_file.h"
 #include "base/time_text.h"
@@ -51,9 +52,8 @@ Result<session::TraceOptions> trace_options(const BriefTrace& arguments, const s
 // Whether an event is of a method that is not of the JDK.
 bool names_own_methods(const io::Statistics& statistics) {
   const auto is_own = [](const io::Scope& scope) {
-    return std::any_of(scope.methods.begin(), scope.methods.end(), [&](const auto& method) {
-      return !scope.class_name(method.second.class_id).starts_with("java.");
-    });
+    return std::any_of(scope.methods.begin(), scope.methods.end(),
+                       [&](const auto& method) { return !is_of_the_jdk(scope.class_name(method.second.class_id)); });
   };
   const auto& scopes = statistics.by_scope();
   return std::any_of(scopes.begin(), scopes.end(),

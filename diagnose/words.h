@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/jdk_names.h"
 #include "base/size_text.h"
 #include "base/strings.h"
 #include "diagnose/facts.h"
@@ -35,8 +36,7 @@ inline std::string place(const FrameFact& frame) {
 // frames.
 inline std::string own_place(const std::vector<FrameFact>& frames) {
   for (const FrameFact& frame : frames)
-    if (!frame.method.starts_with("java.") && !frame.method.starts_with("jdk.") && !frame.method.starts_with("sun."))
-      return place(frame);
+    if (!is_of_the_jdk(frame.method)) return place(frame);
   return frames.empty() ? "" : place(frames.front());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/jdk_names.h"
 #include "coreinspect/tools/circles.h"
 #include "coreinspect/tools/owned_locks.h"
 
@@ -15,10 +16,6 @@ bool is_in_wait(const Walk& walk) {
       std::find_if(walk.frames.begin(), walk.frames.end(), [](const Frame& frame) { return frame.method != nullptr; });
   return innermost != walk.frames.end() && innermost->method->class_name == "java.lang.Object" &&
          innermost->method->name.starts_with("wait");
-}
-
-bool is_of_jdk(std::string_view type) {
-  return type.starts_with("java.") || type.starts_with("jdk.") || type.starts_with("sun.");
 }
 
 // Where pools and timers wait for tasks; copies of the JDK's pool (Tomcat's) have the name of the class too.
@@ -36,7 +33,7 @@ bool is_of_reference_queue(const JavaMethod& method) {
 
 // What a thread calls to wait for its next task: the JDK's queues, conditions and parks, and a pool's own queue.
 bool is_part_of_wait(const JavaMethod& method) {
-  return is_of_jdk(method.class_name) || method.name == "take" || method.name == "poll";
+  return is_of_the_jdk(method.class_name) || method.name == "take" || method.name == "poll";
 }
 
 std::set<Address> locks_of(const Walk& walk) {
@@ -68,7 +65,7 @@ bool waits_for_work(const Wait& wait, const Walk& walk) {
     const JavaMethod& method = *frame.method;
     if (is_idle_place(method)) return true;
     if (is_of_reference_queue(method)) in_references = true;
-    else if (in_references) return is_of_jdk(method.class_name);
+    else if (in_references) return is_of_the_jdk(method.class_name);
     if (!is_part_of_wait(method)) return false;
   }
   return false;

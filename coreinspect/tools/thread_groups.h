@@ -27,7 +27,7 @@ struct GroupMember {
   std::vector<std::string> frames;  // those that are shown, as text without locks: these are compared
   std::vector<std::size_t> places;  // where they are in the walk
   std::string end;                  // lines after the frames; compared too
-  const Walk* walk;                 // its locks are those that the frames hold
+  const Walk* walk = nullptr;       // its locks are those that the frames hold
   const Wait* wait = nullptr;       // null: it waits for nothing that is known
   std::string note;                 // "carried by "carrier-1" #30"; "": none
 };
