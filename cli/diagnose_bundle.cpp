@@ -34,6 +34,13 @@ Result<> write_file(const std::string& path, const std::string& bytes) {
   return sink->finish();
 }
 
+// 1 would say that something was found: a bundle that cannot be written is a missing part of the answer.
+ExitStatus report_lack(const Error& error, int verdict) {
+  const ExitStatus status = report(error);
+  if (status != ExitStatus::kRefused) return status;
+  return verdict == 0 ? ExitStatus::kPartial : static_cast<ExitStatus>(verdict);
+}
+
 }  // namespace
 
 ExitStatus make_bundle(const DiagnoseArguments& arguments, diagnose::Collected& collected,
@@ -50,8 +57,9 @@ ExitStatus make_bundle(const DiagnoseArguments& arguments, diagnose::Collected& 
                           collected);
   diagnose::leave_out_largest(collected);
   const auto bytes = diagnose::bundle_of(collected, frame);
-  if (!bytes) return report(bytes.error());
-  if (const auto written = write_file(arguments.output, *bytes); !written) return report(written.error());
+  if (!bytes) return report_lack(bytes.error(), frame.status);
+  if (const auto written = write_file(arguments.output, *bytes); !written)
+    return report_lack(written.error(), frame.status);
   const auto missing = diagnose::missing_parts(collected, frame.judged);
   log_info(arguments.output + ": " + std::to_string((bytes->size() + 1023) >> 10) + " KiB");
   if (missing.empty()) return static_cast<ExitStatus>(frame.status);

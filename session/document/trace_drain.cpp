@@ -22,7 +22,7 @@ Result<> TraceDrain::end_trace(Mode mode) {
     if (!done) first.add(fail(std::move(done).error()));
   }
   first.add(settle(Ending::kTrace));
-  const bool cut = !first.result();
+  const bool cut = cut_ || !first.result();
   // What arrives now is written even if the destination is full.
   output_.begin_closing();
   End end{.mode = mode, .cut = cut};

@@ -70,6 +70,8 @@ class TraceDrain {
   // The counts for the end of the trace; or why there are none.
   void set_last_counts(MethodCounts counts) { last_counts_ = std::move(counts); }
   void set_uncounted(std::string why) { uncounted_ = std::move(why); }
+  // Of a replayed spill: its output was full before it had all records.
+  void set_cut() { cut_ = true; }
   // The document has reached --max-size and has its counts.
   bool is_counted_out() const { return counted_out_; }
 
@@ -133,6 +135,7 @@ class TraceDrain {
   std::optional<MethodCounts> last_counts_;
   std::string uncounted_;  // why the document has no counts at its end, "": it has, or needs none
   bool counted_out_ = false;
+  bool cut_ = false;
   std::uint64_t documents_ = 1;
 };
 

@@ -150,7 +150,9 @@ class Replay {
     if (!fields) return false;
     drainer_.set_now(anchor_of(fields->moment));
     records_.set_pass(UINT64_MAX, fields->dropped);
-    return done(drainer_.end_trace(fields->last != 0 ? Drainer::Mode::kFinal : Drainer::Mode::kLive));
+    if ((fields->flags & record::kOutputWasFull) != 0) drainer_.set_cut();
+    const bool is_last = (fields->flags & record::kWriterEnded) != 0;
+    return done(drainer_.end_trace(is_last ? Drainer::Mode::kFinal : Drainer::Mode::kLive));
   }
 
   SinkOutput output_;

@@ -113,7 +113,8 @@ Result<> Spiller::finish_document(const End& end) {
   FirstError first;
   for (const TraceNote& note : end.notes) first.add(write_note(note));
   const bool last = end.time || end.mode != Mode::kLive;
-  first.add(writer_.write_block(BlockKind::kTraceEnd, record::EndBlock{moment_now(), dropped(), last ? 1u : 0u}));
+  const std::uint64_t flags = (last ? record::kWriterEnded : 0) | (end.cut ? record::kOutputWasFull : 0);
+  first.add(writer_.write_block(BlockKind::kTraceEnd, record::EndBlock{moment_now(), dropped(), flags}));
   first.add(output().finish());
   return first.result();
 }

@@ -88,10 +88,14 @@ struct StandstillBlock {
   std::uint64_t still;  // 1: the process is stopped from then on, 0: until then
 };
 
+// Flags of EndBlock.
+inline constexpr std::uint64_t kWriterEnded = 1;    // otherwise the trace was stopped; another file may continue it
+inline constexpr std::uint64_t kOutputWasFull = 2;  // before all records were written
+
 struct EndBlock {
   SpillMoment moment;
   std::uint64_t dropped;
-  std::uint64_t last;  // 1: the writer has ended; 0: the trace was stopped, and may continue in another file
+  std::uint64_t flags;
 };
 
 }  // namespace jtrace::trace::record

@@ -428,6 +428,7 @@ TEST_F(SpillTest, EndsValidlyAtItsLimit) {
   ASSERT_TRUE(converted.summary);
   EXPECT_FALSE(converted.summary->truncated);
   EXPECT_GT(count(converted.text, "<methodEntry "), 1000u);
+  EXPECT_THAT(converted.text, HasSubstr("<option key=\"jtrace.gap\" value=\"from="));
 }
 
 // jtrace was killed after its second pass: the file has what came until then, the pool has the rest; some is in both.
