@@ -104,4 +104,9 @@ std::string allocated_type(const Scope& scope, Number is_array, ClassId class_id
   return scope.class_name(class_id.value()) + (kind == 2 ? "[]" : "");
 }
 
+std::string type_of_object(const Scope& scope, std::uint64_t object) {
+  const auto found = scope.objects.find(object);
+  return found == scope.objects.end() ? "?" : allocated_type(scope, found->second.is_array, found->second.class_id);
+}
+
 }  // namespace jtrace::trace::io

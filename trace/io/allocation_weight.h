@@ -48,6 +48,8 @@ std::vector<std::string> unavailable_allocations(const Scope& scope);
 // The type in an objAlloc or objDef: "java.lang.String", "byte[]", "java.lang.String[]"; "?" if it has neither class
 // nor kind.
 std::string allocated_type(const Scope& scope, Number is_array, ClassId class_id);
+// The same of an object that is alive, by its objId; "?" if the trace does not have it.
+std::string type_of_object(const Scope& scope, std::uint64_t object);
 // "byte[]" for 8; "" for anything but an array of primitives.
 std::string_view primitive_array(std::uint64_t is_array);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trace/io/allocation_weight.h"
 #include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
@@ -13,12 +14,6 @@ constexpr std::uint64_t kIsHandle = 1ull << 63;  // no object: by its identity h
 std::uint64_t id_of(ObjectId object, Number handle) {
   if (object.present() && object.is_number()) return object.value();
   return kIsHandle | handle.value_or(0);
-}
-
-std::string type_of(const Scope& scope, std::uint64_t object) {
-  const auto found = scope.objects.find(object);
-  if (found == scope.objects.end() || !found->second.class_id.present()) return "?";
-  return scope.class_name(found->second.class_id.value());
 }
 
 template <class Event>
@@ -116,7 +111,7 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
     open = nullptr;
   }
   if (open == nullptr) {
-    open = &begin(thread, object, time, type_of(scope, object));
+    open = &begin(thread, object, time, type_of_object(scope, object));
     open->key.thrown = here;
     if (open->key.type == kInInitializer) note_initializer(*open, thrown, scope);
   }
@@ -147,7 +142,7 @@ void Exceptions::note_catch(const Catch& caught, const Scope& scope) {
     open = nullptr;
   }
   if (open == nullptr) {  // without throw events
-    open = &begin(thread, object, time, type_of(scope, object));
+    open = &begin(thread, object, time, type_of_object(scope, object));
     open->key.thrown = {caught.methodIdRef.present() ? caught.methodIdRef.value() : 0, 0};
   }
   settle_elsewhere(*open, site_of(caught).method);
@@ -207,7 +202,7 @@ void Exceptions::note_suppressed(std::string_view value, const Scope& scope) {
   Open* open = find_anywhere(*object);
   if (open == nullptr || !open->is_caught) return;
   open->key.end = ExceptionEnd::kSuppressed;
-  open->key.other = type_of(scope, *by);
+  open->key.other = type_of_object(scope, *by);
 }
 
 void Exceptions::note_gap(std::uint64_t thread, std::uint64_t from) {

@@ -333,7 +333,7 @@ class Page {
     for (const auto& [id, thread] : statistics.stacks) {
       if (++count > limit(kStacks)) break;
       json_.begin_object().member("name", statistics.scope->thread_name(id)).member("state", state_name(thread.state));
-      if (thread.monitor != 0) json_.member("monitor", Statistics::monitor_class(*statistics.scope, thread.monitor));
+      if (thread.monitor != 0) json_.member("monitor", type_of_object(*statistics.scope, thread.monitor));
       if (thread.owner != 0) json_.member("owner", statistics.scope->thread_name(thread.owner));
       json_.key("frames").begin_array();
       if (thread.deeper != 0)

@@ -34,7 +34,7 @@ constexpr std::array<const char*, kWaitKinds> kWords = {"blocked", "waiting", "s
 std::string of_longest(const Scope& scope, const SlowCall& call, const Wait& longest) {
   std::string more;
   if (longest.method != 0 && longest.method != call.method) more = " in " + scope.method_name(longest.method);
-  const std::string monitor = longest.monitor == 0 ? "?" : Statistics::monitor_class(scope, longest.monitor);
+  const std::string monitor = longest.monitor == 0 ? "?" : type_of_object(scope, longest.monitor);
   if (monitor != "?") more += " for a " + monitor;
   if (longest.owner != 0) more += " that \"" + scope.thread_name(longest.owner) + "\" had";
   return more;
@@ -85,7 +85,7 @@ void write_waits(JsonWriter& json, const Scope& scope, const SlowCall& call) {
         .member("kind", wait_name(static_cast<WaitKind>(kind)))
         .member("seconds", as_seconds(call.waits[kind].longest_ns()));
     if (longest.method != 0) json.member("in", scope.method_name(longest.method));
-    if (longest.monitor != 0) json.member("monitor", Statistics::monitor_class(scope, longest.monitor));
+    if (longest.monitor != 0) json.member("monitor", type_of_object(scope, longest.monitor));
     if (longest.owner != 0) json.member("owner", scope.thread_name(longest.owner));
     json.end_object();
   }
@@ -137,7 +137,7 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
   json.member("heldUpOthers", as_seconds(statistics.slow.held_up_others(call)));
   if (call.waits_cut) json.member("lastWaitsOnly", SlowCalls::kMaxWaits);
   const Wait& longest = call.longest().longest;
-  if (longest.monitor != 0) json.member("monitor", Statistics::monitor_class(scope, longest.monitor));
+  if (longest.monitor != 0) json.member("monitor", type_of_object(scope, longest.monitor));
   if (longest.owner != 0) json.member("owner", scope.thread_name(longest.owner));
   json.key("below").begin_array();
   for (const SlowCall::Callee& callee : call.below) {

@@ -76,7 +76,7 @@ void SqliteAnswers::on_first_wait(const ScopeStatistics& statistics, std::uint64
 }
 
 void SqliteAnswers::add_wait(const Scope& scope, std::uint64_t thread, const Wait& wait, bool is_complete) {
-  const std::string type = wait.monitor != 0 ? monitor_class(scope, wait.monitor) : std::string();
+  const std::string type = wait.monitor != 0 ? type_of_object(scope, wait.monitor) : std::string();
   done(wait_.number(row_of(scope))
            .number(thread)
            .text(wait_name(wait.kind))

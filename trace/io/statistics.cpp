@@ -9,14 +9,6 @@
 namespace jtrace::trace::io {
 namespace {
 
-// "?": not known.
-std::string exception_class(const Scope& scope, std::uint64_t object) {
-  const auto known = scope.objects.find(object);
-  return known == scope.objects.end() || !known->second.class_id.present()
-             ? "?"
-             : scope.class_name(known->second.class_id.value());
-}
-
 constexpr std::size_t kMaxPauses = 1'000'000;
 
 std::uint64_t sum(const std::array<std::uint64_t, kElementCount>& counts) {
@@ -175,7 +167,7 @@ void Statistics::note_first_state(const Scope& scope, std::uint64_t thread, cons
     if (const auto* entered = event_ == nullptr ? nullptr : std::get_if<MonContendedEntered>(event_))
       note_monitor(entered->objIdRef);
     each.blocked.add(ns);
-    statistics.contention[monitor_class(scope, monitor)].add(ns);
+    statistics.contention[type_of_object(scope, monitor)].add(ns);
     statistics.waited_for[{thread, 0}].add(ns);
   } else if (first.state == "waiting" && scope.has_wait_ends) {
     if (const auto* waited = event_ == nullptr ? nullptr : std::get_if<MonWaited>(event_))
@@ -310,7 +302,7 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
   const std::uint64_t ns = time.ns() > each.since ? time.ns() - each.since : 0;
   on_state(statistics, thread.value(), each.state, each.since, each.since + ns);
   const std::string type =
-      each.state == ThreadState::kSleeping ? std::string() : monitor_class(*statistics.scope, each.monitor);
+      each.state == ThreadState::kSleeping ? std::string() : type_of_object(*statistics.scope, each.monitor);
   statistics.slow.note_wait(thread.value(), {.kind = wait_kind(each.state),
                                              .since = each.since,
                                              .until = each.since + ns,
@@ -340,14 +332,8 @@ std::optional<Wait> Statistics::open_wait(const ScopeStatistics& statistics, std
   const auto found = statistics.threads.find(thread);
   if (found == statistics.threads.end() || found->second.state == ThreadState::kRunning) return std::nullopt;
   const ThreadStatistics& each = found->second;
-  const bool naps = is_nap(each.state, each.owner, monitor_class(*statistics.scope, each.monitor));
+  const bool naps = is_nap(each.state, each.owner, type_of_object(*statistics.scope, each.monitor));
   return Wait{wait_kind(each.state), each.since, std::max(time, each.since), each.monitor, each.owner, naps};
-}
-
-std::string Statistics::monitor_class(const Scope& scope, std::uint64_t object) {
-  const auto found = scope.objects.find(object);
-  if (found == scope.objects.end()) return "?";
-  return allocated_type(scope, found->second.is_array, found->second.class_id);
 }
 
 void Statistics::note_missed_pauses(ScopeStatistics& statistics, const Option& option) {
@@ -454,7 +440,7 @@ void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFr
   statistics.slow.note_call(thread, stack, time, statistics.pauses,
                             frame.unfinished ? open_wait(statistics, thread, time) : std::nullopt,
                             has_cpu ? std::optional(cpu_time - frame.cpu_time) : std::nullopt,
-                            frame.threw ? exception_class(scope, frame.exception) : std::string());
+                            frame.threw ? type_of_object(scope, frame.exception) : std::string());
   MethodStatistics& method = statistics.methods[frame.method];
   ++method.calls;
   method.self += whole - std::min(whole, frame.user);

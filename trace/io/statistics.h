@@ -157,8 +157,6 @@ class Statistics : public EventSink, private CallListener {
   const Scopes& scopes() const { return scopes_; }
   const std::vector<ScopeStatistics>& by_scope() const { return by_scope_; }
   const CallStacks& calls() const { return calls_; }
-  // "java.lang.Object"; "?" if the trace does not have it.
-  static std::string monitor_class(const Scope& scope, std::uint64_t object);
   // Each process once, in the order of their producers.
   std::vector<std::string> process_ids() const;
   std::uint64_t total(ElementKind kind) const;
