@@ -80,8 +80,10 @@ SocketFact fact_of(const std::vector<TcpLine>& lines, const std::set<std::uint64
 
 }  // namespace
 
+// The kernel hands the table over in pieces: when other sockets come or go meanwhile, it repeats lines.
 std::vector<TcpLine> parse_tcp(std::string_view text) {
   std::vector<TcpLine> lines;
+  std::set<std::uint64_t> seen;
   for (const std::string_view line : split(text, '\n')) {
     std::vector<std::string_view> fields;
     for (const std::string_view field : split(line, ' '))
@@ -90,7 +92,8 @@ std::vector<TcpLine> parse_tcp(std::string_view text) {
     if (fields.size() < 10 || !fields[0].ends_with(':')) continue;
     const auto state = parse_hex<int>(fields[3]);
     const auto inode = parse_decimal<std::uint64_t>(fields[9]);
-    if (state && inode) lines.push_back({peer_text(fields[2]), *state, *inode});
+    if (state && inode && (*inode == 0 || seen.insert(*inode).second))
+      lines.push_back({peer_text(fields[2]), *state, *inode});
   }
   return lines;
 }

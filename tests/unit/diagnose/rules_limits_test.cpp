@@ -304,5 +304,12 @@ TEST(TcpTable, HasPeersStatesAndInodes) {
   EXPECT_EQ(lines[2].peer, "[::1]:80");
 }
 
+// A table that changes while it is read has lines twice.
+TEST(TcpTable, HasEachSocketOnce) {
+  const std::string first = "   0: 0100007F:1F90 0200007F:01BB 08 0:0 00:0 0 0 0 4242 1\n";
+  const std::string gone = "   1: 0100007F:1F90 0200007F:01BB 06 0:0 00:0 0 0 0 0 3\n";  // no process has it any more
+  EXPECT_THAT(parse_tcp(first + gone + gone + first), SizeIs(3));
+}
+
 }  // namespace
 }  // namespace jtrace::diagnose
