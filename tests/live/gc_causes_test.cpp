@@ -423,9 +423,12 @@ TEST_P(EachCollectorsCauses, AreSeenByAPollToo) {
   }
 }
 
+class Causes : public ::testing::TestWithParam<Jdk> {};
+JTRACE_ON_EACH_JDK(Causes);
+
 // Without counters nothing is known, and nothing is reported.
-TEST_P(EachCollectorsCauses, AreNotKnownWithoutCounters) {
-  const CollectorOf& of = GetParam();
+TEST_P(Causes, AreNotKnownWithoutCounters) {
+  const CollectorOf of = {GetParam(), "G1", {"-XX:+UseG1GC"}};
   TracedJvm jvm(of.jdk, "Workload", {"--events", "gc"}, options_of(of, {"-XX:-UsePerfData"}));
   jvm.ask("gc 2");
   const TraceDocument trace = jvm.finish_valid();

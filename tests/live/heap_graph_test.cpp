@@ -40,6 +40,7 @@ class HeapGraph : public ::testing::TestWithParam<JdkAndCollector> {
     return {{"objects", 0}, {"shallow", 0}, {"retained", 0}, {"instances", 0}};
   }
   void expect_what_it_keeps(const std::string& target) {
+    SCOPED_TRACE(target);
     const json document = ask(target, {"retained", "--filter", "Keeps*"});
     const json holders = row(document, "Keeps$Holder");
     EXPECT_EQ(holders["objects"], kHolders);
@@ -73,18 +74,18 @@ class HeapGraph : public ::testing::TestWithParam<JdkAndCollector> {
     EXPECT_THAT(local["root"].get<std::string>(), HasSubstr("thread"));
     EXPECT_EQ(local["path"].back()["field"], "<local>");
   }
+  // Files of heap dumps.
+  std::string dump_of_ours(const ScratchDir& folder);
+  std::string dump_of_the_jvm(const ScratchDir& folder);
+  void expect_what_a_collection_leaves();
+
   std::unique_ptr<JvmProcess> jvm_;
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HeapGraph);
 INSTANTIATE_TEST_SUITE_P(Jvms, HeapGraph, ::testing::ValuesIn(jdks_and_collectors()), NameOf());
 
-TEST_P(HeapGraph, OfALiveJvmKnowsWhoKeepsWhat) {
-  expect_what_it_keeps(jvm_->pid_text());
-  record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: retained sizes, dominators, paths");
-}
-
 // The JVM frees what is not reachable before it counts.
-TEST_P(HeapGraph, ReachableIsWhatACollectionLeaves) {
+void HeapGraph::expect_what_a_collection_leaves() {
   const json ours = ask(jvm_->pid_text(), {"histogram", "--reachable"});
   const auto told = must(run_jtrace({"cmd", jvm_->pid_text(), "inspectheap"}));
   ASSERT_EQ(told.status, 0) << told.err;
@@ -105,23 +106,32 @@ TEST_P(HeapGraph, ReachableIsWhatACollectionLeaves) {
   EXPECT_LE(differ, all / (GetParam().jdk.version < 17 ? 10 : 100));
 }
 
-TEST_P(HeapGraph, OfADumpIsTheSame) {
-  const ScratchDir folder;
-  const std::string path = folder.file("ours.hprof");
+std::string HeapGraph::dump_of_ours(const ScratchDir& folder) {
+  std::string path = folder.file("ours.hprof");
   const auto done = must(run_jtrace({"inspect", jvm_->pid_text(), "heapdump", "-o", path, "--max-stop", "20000"}));
-  ASSERT_EQ(done.status, 0) << done.err;
-  expect_what_it_keeps(path);
+  EXPECT_EQ(done.status, 0) << done.err;
+  return path;
 }
 
-TEST_P(HeapGraph, OfADumpThatTheJvmWroteIsTheSame) {
+std::string HeapGraph::dump_of_the_jvm(const ScratchDir& folder) {
   const std::string inside = "/tmp/theirs-" + jvm_->pid_text() + ".hprof";
   const auto done = must(run_jtrace({"cmd", jvm_->pid_text(), "dumpheap", inside, "-all"}));
-  ASSERT_EQ(done.status, 0) << done.err;
-  const ScratchDir folder;
-  const std::string path = folder.file("theirs.hprof"), seen = jvm_->inside(inside);
-  ASSERT_TRUE(std::filesystem::copy_file(seen, path));
+  EXPECT_EQ(done.status, 0) << done.err;
+  std::string path = folder.file("theirs.hprof");
+  const std::string seen = jvm_->inside(inside);
+  EXPECT_TRUE(std::filesystem::copy_file(seen, path));
   std::filesystem::remove(seen);
-  expect_what_it_keeps(path);
+  return path;
+}
+
+// One JVM for all: what takes the time is its start. The collection comes last: it frees what is held softly or weakly.
+TEST_P(HeapGraph, OfAJvmAndOfItsDumpsKnowsWhoKeepsWhat) {
+  const ScratchDir folder;
+  expect_what_it_keeps(jvm_->pid_text());
+  expect_what_it_keeps(dump_of_ours(folder));
+  expect_what_it_keeps(dump_of_the_jvm(folder));
+  expect_what_a_collection_leaves();
+  record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: retained sizes, dominators, paths");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using nlohmann::json;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-constexpr int kTimes = 5;
+constexpr int kTimes = 3;
 
 class HeapUnderPressure : public ::testing::TestWithParam<JdkAndCollector> {
  protected:

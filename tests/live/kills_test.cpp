@@ -292,8 +292,8 @@ class Kills {
 TEST_P(EachJdk, OutlivesDeathsAtAnyMoment) {
   Kills kills(GetParam());
   const char* text = ::getenv("JTRACE_LASTING_KILLS");
-  const auto end = steady_clock::now() + std::chrono::seconds(text == nullptr ? 40 : std::atoi(text));
-  for (int i = 0; text != nullptr || i < 12; ++i)
+  const auto end = steady_clock::now() + std::chrono::seconds(text == nullptr ? 20 : std::atoi(text));
+  for (int i = 0; text != nullptr || i < 8; ++i)
     if (steady_clock::now() > end || !kills.round()) break;
   kills.finish();
   kills.report();

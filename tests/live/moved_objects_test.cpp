@@ -40,6 +40,10 @@ class MovedObjects : public ::testing::TestWithParam<JdkAndCollector> {
   static int times() {
     return GetParam().collector == Collector::kZ || GetParam().collector == Collector::kShenandoah ? 8 : 3;
   }
+  void expect_threads();
+  void expect_reachable();
+  void expect_counted_once();
+
   std::unique_ptr<JvmProcess> jvm_;
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MovedObjects);
@@ -57,49 +61,55 @@ std::vector<std::string> lost_of(const json& threads) {
   return lost;
 }
 
-// A name is an object to which only its thread refers, by a reference that no code loads. On a machine where the
-// collector's threads wait for a processor all the time, an answer in eight may lack some, and says so.
-TEST_P(MovedObjects, ThreadsHaveTheirNames) {
+// What the answers about threads lacked, and had.
+struct Crowd {
   int incomplete = 0;
-  for (int i = 0; i < times(); ++i) {
-    const json document = ask({"threads"});
-    ASSERT_TRUE(document.contains("data"));
-    const auto lost = lost_of(document["data"]);
-    if (lost.empty()) continue;
-    ++incomplete;
-    EXPECT_FALSE(document["missing"].empty()) << "without a word: " << ::testing::PrintToString(lost);
-    std::printf("%s: %s\n", document["missing"].dump().c_str(), document["data"].dump().c_str());
-  }
-  EXPECT_LE(incomplete, 1);
-  must(jvm_->ask("calm"));
+  std::size_t known = 0, wrong = 0;  // classes of locks
+};
+
+// A name is an object to which only its thread refers, by a reference that no code loads.
+void check_names(const json& document, Crowd& crowd) {
+  const auto lost = lost_of(document["data"]);
+  if (lost.empty()) return;
+  ++crowd.incomplete;
+  EXPECT_FALSE(document["missing"].empty()) << "without a word: " << ::testing::PrintToString(lost);
+  std::printf("%s: %s\n", document["missing"].dump().c_str(), document["data"].dump().c_str());
 }
 
 // What a frame has locked is an address of the moment of the stop; its class is read later. ZGC updates the addresses
 // of frames late: one that leads to a page that was taken again may be shown with another class.
-TEST_P(MovedObjects, LocksHaveTheirClasses) {
+void check_locks(const json& document, bool z, Crowd& crowd) {
+  for (const json& thread : document["data"])
+    for (const json& lock : thread["locked"]) {
+      if (thread["frames"][lock["frame"].get<std::size_t>()]["method"] != "hold") continue;
+      const bool right = lock["class"] == "Moved$Held";
+      crowd.known += right;
+      crowd.wrong += !right;
+      EXPECT_TRUE(right || z || (lock["class"] == "?" && !document["missing"].empty())) << lock;
+    }
+}
+
+// On a machine where the collector's threads wait for a processor all the time, an answer in eight may lack names, and
+// says so.
+void MovedObjects::expect_threads() {
   const bool z = GetParam().collector == Collector::kZ;
-  std::size_t known = 0, wrong = 0;
+  Crowd crowd;
   for (int i = 0; i < times(); ++i) {
     const json document = ask({"threads"});
     ASSERT_TRUE(document.contains("data"));
-    for (const json& thread : document["data"])
-      for (const json& lock : thread["locked"]) {
-        if (thread["frames"][lock["frame"].get<std::size_t>()]["method"] != "hold") continue;
-        const bool right = lock["class"] == "Moved$Held";
-        known += right;
-        wrong += !right;
-        EXPECT_TRUE(right || z || (lock["class"] == "?" && !document["missing"].empty())) << lock;
-      }
+    check_names(document, crowd);
+    check_locks(document, z, crowd);
   }
-  EXPECT_GT(known, 0u);
+  EXPECT_LE(crowd.incomplete, 1);
+  EXPECT_GT(crowd.known, 0u);
   if (z) {
-    EXPECT_LE(wrong, known / 5);
+    EXPECT_LE(crowd.wrong, crowd.known / 5);
   }
 }
 
 // Roots and references lead to the objects of the moment at which the JVM was stopped. With Shenandoah, one
 // answer of four may lack some, and says so.
-TEST_P(MovedObjects, AreReachable) {
+void MovedObjects::expect_reachable() {
   int incomplete = 0;
   for (int i = 0; i < (times() + 1) / 2; ++i) {
     const json document = ask({"histogram", "--reachable", "--max-stop", "20000"});
@@ -120,7 +130,7 @@ bool is_compacting(const json& document) {
   return document["missing"].dump().find("being compacted in place") != std::string::npos;
 }
 
-TEST_P(MovedObjects, AreCountedOnce) {
+void MovedObjects::expect_counted_once() {
   const bool z = GetParam().collector == Collector::kZ;
   // When the heap is full the ZGC of JDK 11 leaves objects in their place, and in the same page the old copies of those
   // that it has moved: garbage from the next cycle on.
@@ -140,6 +150,13 @@ TEST_P(MovedObjects, AreCountedOnce) {
     if (copies_stay || is_compacting(document)) continue;
     EXPECT_LE(counted, kKept + (z ? 8 : 0) + 520 / 16) << document["heap"] << document["missing"];
   }
+}
+
+// One JVM for all: what takes the time is its start.
+TEST_P(MovedObjects, AreFoundAtTheirPlaceAndCountedOnce) {
+  expect_threads();
+  expect_reachable();
+  expect_counted_once();
   must(jvm_->ask("calm"));
   record_support(GetParam().jdk, to_string(GetParam().collector), "live", "heap: objects that are just moved");
 }
