@@ -77,6 +77,7 @@ void report_end_of_jvm(const session::TraceSummary& summary, pid_t pid) {
   const std::string jvm = "JVM " + std::to_string(pid);
   if (summary.target_killed) log_warning(jvm + " " + summary.death);
   else if (summary.reason == session::EndReason::kTargetEnded) log_info(jvm + " ended before --duration was over");
+  if (!summary.agent_left) log_warning("the agent did not answer: " + jvm + " gets rid of it when it sees our end");
 }
 
 // Of a filter that may be meant as a method: "shop.Order.pay".

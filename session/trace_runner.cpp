@@ -147,17 +147,21 @@ void TraceRunner::watch_target() {
   end(EndReason::kTargetEnded);
 }
 
+// The end of the JVM closes the socket before the process is seen as ended.
+bool TraceRunner::ends_soon() {
+  pollfd exit{process_.pidfd(), POLLIN, 0};
+  const AgentState state = reader_.agent_state();
+  const int limit = state == AgentState::kVmDead ? 10'000 : static_cast<int>(kHangUpLimit / 1'000'000);
+  if (process_.pidfd() >= 0) ::poll(&exit, 1, limit);
+  return process_.has_exited() || state == AgentState::kVmDead;
+}
+
 void TraceRunner::take_frames() {
   auto received = agent_.receive();
   while (const auto answer = agent_.next()) take_answer(*answer);
   if (!received) return end(EndReason::kAgentGone, std::move(received).error());
   if (!agent_.hung_up() || agent_.has_left()) return;
-  // The end of the JVM closes the socket before the process is seen as ended.
-  pollfd exit{process_.pidfd(), POLLIN, 0};
-  const AgentState state = reader_.agent_state();
-  const int limit = state == AgentState::kVmDead ? 10'000 : static_cast<int>(kHangUpLimit / 1'000'000);
-  if (process_.pidfd() >= 0) ::poll(&exit, 1, limit);
-  target_ended_ = process_.has_exited() || state == AgentState::kVmDead;
+  target_ended_ = ends_soon();
   if (target_ended_) return end(EndReason::kTargetEnded);
   end(EndReason::kAgentGone, Error{.category = ErrorCategory::kAgent, .text = "the agent hung up, the JVM runs on"});
 }
@@ -218,7 +222,7 @@ void TraceRunner::detach_agent() {
   };
   // The first signal asks for the end, also where the trace has just ended by itself: the next one does not wait for
   // it.
-  bool asked = signalled_ || hurried_, asked_again = false;
+  bool asked = signalled_ || hurried_, asked_again = false, failed = false;
   while (!agent_.has_left() && !agent_.hung_up() && !asked_again && !is_over()) {
     if (!error_)
       if (auto pass = drain_.pass(TraceDrain::Mode::kLive); !pass) output_failed(std::move(pass).error());
@@ -230,12 +234,13 @@ void TraceRunner::detach_agent() {
       const auto received = agent_.receive();
       while (agent_.next()) {
       }
-      if (!received) break;
+      if (failed = !received; failed) break;
     }
     if (descriptors[1].revents != 0 && take_pending_signals(options_.signal_fd))
       asked_again = std::exchange(asked, true);
   }
   agent_.close();
+  if (!agent_.has_left()) target_ended_ = agent_.hung_up() || failed ? ends_soon() : process_.has_exited();
 }
 
 Progress TraceRunner::progress() const {

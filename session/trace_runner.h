@@ -59,6 +59,7 @@ class TraceRunner {
 
   // The agent (trace_runner.cpp).
   void take_frames();
+  bool ends_soon();
   void take_answer(const AgentAnswer& answer);
   void take_counts(MethodCounts counts);
   void set_paused(bool paused);

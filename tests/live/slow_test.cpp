@@ -50,6 +50,7 @@ TEST_P(Slow, NamesWhoHadTheMonitorThatASlowCallWaitedFor) {
         row["below"][0]["method"] == "Shop$Stock.reserve" && row["below"][0]["seconds"] > 0.1)
       ++below;
   }
+  EXPECT_TRUE((*jvm)->alive()) << (*jvm)->crash_report();
   EXPECT_GE(below, 2u) << done->out;
   EXPECT_GE(audits, 2u) << done->out;
   EXPECT_GE(waits, 2u) << done->out;
