@@ -15,7 +15,7 @@ std::uint64_t row_of(const Scope& scope) { return scope.index + 1; }
 }  // namespace
 
 SqliteAnswers::SqliteAnswers(sqlite3* db)
-    : call_(db, "INSERT INTO call VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+    : call_(db, "INSERT INTO call VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
       wait_(db, "INSERT INTO wait VALUES(?,?,?,?,?,?,?,?,?)"),
       gc_(db, "INSERT INTO gc VALUES(?,?,?,?,?,?,?,?)"),
       exception_(db, "INSERT INTO exception VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
@@ -119,7 +119,9 @@ void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<Ope
   (has_waits ? call_.number(std::min(whole, in_waits)) : call_.null())
       .number(stack.size())
       .number(frame.unfinished ? 0 : 1);
-  done((frame.arguments ? call_.text(*frame.arguments) : call_.null()).run());
+  (frame.arguments ? call_.text(*frame.arguments) : call_.null());
+  const std::string exception = frame.exception != 0 ? type_of_object(scope, frame.exception) : std::string("?");
+  done((frame.threw ? call_.text(exception) : call_.null()).run());
   Statistics::on_leave(scope, thread, stack, time, cpu_time);
 }
 

@@ -32,7 +32,7 @@ CREATE TABLE gc(agent INTEGER, started INTEGER, ended INTEGER, used INTEGER, tot
 CREATE TABLE wait(agent INTEGER, thread INTEGER, kind TEXT, object INTEGER, owner INTEGER, started INTEGER, ended INTEGER,
                   class TEXT, complete INTEGER);
 CREATE TABLE call(id INTEGER PRIMARY KEY, agent INTEGER, thread INTEGER, method INTEGER, caller INTEGER, started INTEGER,
-                  ended INTEGER, self INTEGER, cpu INTEGER, waited INTEGER, depth INTEGER, complete INTEGER, arguments TEXT);
+                  ended INTEGER, self INTEGER, cpu INTEGER, waited INTEGER, depth INTEGER, complete INTEGER, arguments TEXT, exception TEXT);
 CREATE TABLE exception(agent INTEGER, thread INTEGER, class TEXT, thrown INTEGER, thrown_method INTEGER, thrown_line INTEGER,
                        caught_method INTEGER, caught_line INTEGER, end TEXT, other TEXT, thrown_on INTEGER, message TEXT);
 CREATE TABLE method_time(agent INTEGER, method INTEGER, calls INTEGER, total INTEGER, self INTEGER, cpu INTEGER, median INTEGER,
@@ -82,7 +82,7 @@ std::string views_of_calls() {
               "x.id, " + time_of("x.started") +
                   " AS time, (x.ended - x.started) / 1e6 AS ms, x.self / 1e6 AS self_ms, " +
                   "x.waited / 1e6 AS waited_ms, x.cpu / 1e6 AS cpu_ms, " + method_name("") +
-                  " AS method, x.arguments, " + thread_name("x.thread", "") +
+                  " AS method, x.arguments, x.exception, " + thread_name("x.thread", "") +
                   " AS thread, x.caller, x.depth, x.complete, x.started, x.ended, x.thread AS thread_id, x.agent",
               "call x" + method_join("x.method", "") + thread_join("x.thread")) +
          view("arguments",

@@ -103,6 +103,17 @@ TEST_F(SqliteViews, CallsHaveTheirCallerSelfTimeAndWaits) {
             "2000.0 500.0 4000.0");
 }
 
+TEST_F(SqliteViews, CallsSayWhichExceptionEndedThem) {
+  const std::string path = database(
+      "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"3.0\" methodIdRef=\"1\" ticket=\"1\"><value name=\"exception\" "
+      "type=\"OPAQUE\"/></methodExit>\n"
+      "<methodEntry threadIdRef=\"1\" time=\"4.0\" methodIdRef=\"1\" ticket=\"2\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"5.0\" methodIdRef=\"1\" ticket=\"2\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT exception FROM calls ORDER BY started"), "?");
+  EXPECT_EQ(ask(path, "SELECT count(*) FROM calls WHERE exception IS NULL"), "1");
+}
+
 // The wait comes before the methodEntry of the synchronized method, and belongs to it.
 TEST_F(SqliteViews, TheWaitForTheMonitorOfASynchronizedMethodIsPartOfItsCall) {
   const std::string path = database(
