@@ -1,14 +1,17 @@
 // hsperf poll: counters at a fixed interval, as a series of traces in XML, or as CSV or JSON lines.
+#include <map>
 #include <memory>
 
 #include "base/strings.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
+#include "cli/output_name.h"
 #include "cli/overwriting.h"
 #include "perfdata/gc_causes.h"
 #include "perfdata/poller.h"
 #include "session/counter_head.h"
+#include "trace/io/compress_sink.h"
 #include "trace/option_keys.h"
 
 namespace jtrace::cli {
@@ -18,10 +21,24 @@ struct PollArguments {
   SourceArguments sources;
   std::chrono::nanoseconds interval = std::chrono::seconds(1), gc_interval = std::chrono::milliseconds(10), duration{0};
   std::uint64_t max_size = 0;  // 0: no limit
-  std::string format = "xml", output = "-", filter;
+  std::string format, output = "-", filter;
   std::uint64_t count = 0;
   bool full = false, show_secrets = false, fragments = false, strict = false, doctype = false, no_gc = false;
 };
+
+// Without --format the output's name decides; a name that says another format is refused.
+Result<std::string> format_name(const PollArguments& arguments) {
+  const std::string_view plain = trace::io::without_compression(arguments.output);
+  if (plain != arguments.output) return fail(ErrorCategory::kUsage, "poll does not compress: -o " + std::string(plain));
+  const std::map<std::string, CLI::Validator> names = {{"csv", named_like("CSV", {".csv"})},
+                                                       {"jsonl", named_like("JSON lines", {".jsonl", ".json"})},
+                                                       {"xml", named_like("a trace in XML", {".xml", ".trcxml"})}};
+  std::string format = arguments.format;
+  if (format.empty()) format = plain.ends_with(".csv") ? "csv" : plain.ends_with(".jsonl") ? "jsonl" : "xml";
+  std::string path = arguments.output;
+  if (std::string wrong = names.at(format)(path); !wrong.empty()) return fail(ErrorCategory::kUsage, std::move(wrong));
+  return format;
+}
 
 perfdata::PollPlan plan_of(const PollArguments& arguments) {
   perfdata::PollPlan plan;
@@ -77,11 +94,18 @@ Result<perfdata::PollSummary> poll(const PollArguments& arguments, std::vector<p
   JTRACE_ASSIGN_OR_RETURN(const auto bytes, open_output(arguments.output, arguments.max_size));
   JTRACE_ASSIGN_OR_RETURN(const auto output, output_of(arguments, *bytes, plan));
   perfdata::Poller poller(std::move(sources), *output, [](const std::string& line) { log_info(line); });
-  return poller.run(plan, stop.get());
+  auto done = poller.run(plan, stop.get());
+  if (done || !trace::is_full(done.error()) || bytes->bytes_written() == 0) return done;
+  Error partial = std::move(done).error();
+  partial.category = ErrorCategory::kPartial;  // what was written is whole
+  return fail(std::move(partial));
 }
 
-ExitStatus run_poll(const PollArguments& arguments) {
+ExitStatus run_poll(PollArguments& arguments) {
   ExitStatus status = ExitStatus::kOk;
+  auto format = format_name(arguments);
+  if (!format) return report(format.error());
+  arguments.format = std::move(*format);
   auto sources = open_all(arguments.sources, status);
   if (sources.empty()) return status;
   for (const perfdata::CounterSource& source : sources) {
@@ -108,9 +132,8 @@ void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
   add_time(*command, "-d,--duration", arguments->duration,
            "stop after this time (30s, 5m); without it at the JVM's end");
   command->add_option("-o,--output", arguments->output, "file; - is standard output")->capture_default_str();
-  command->add_option("--format", arguments->format, "xml, csv or jsonl")
-      ->check(CLI::IsMember({"xml", "csv", "jsonl"}))
-      ->capture_default_str();
+  command->add_option("--format", arguments->format, "default: what the output is called (.csv, .jsonl), or xml")
+      ->check(CLI::IsMember({"xml", "csv", "jsonl"}));
   add_counters_option(*command, arguments->filter);
   command->add_flag("--full", arguments->full, "every counter in every sample, not only what changed");
   add_time(*command, "--gc-interval", arguments->gc_interval,

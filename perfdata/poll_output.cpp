@@ -48,15 +48,24 @@ class XmlPollOutput final : public PollOutput {
     if (jvm >= jvms_.size() || !jvms_[jvm].samples) return {};  // its beginning could not be written
     Jvm& ended = jvms_[jvm];
     const std::uint64_t now = realtime_ns();
-    if (gone) {
+    if (is_cut_) {
+      JTRACE_RETURN_IF_ERROR(begin_pauses(ended));
+      JTRACE_RETURN_IF_ERROR(ended.pauses->cut(now));
+    }
+    if (gone && !ended.is_shut_down) {
       JTRACE_RETURN_IF_ERROR(begin_pauses(ended));
       JTRACE_RETURN_IF_ERROR(ended.pauses->runtime_shutdown(now));
+      ended.is_shut_down = true;
     }
     if (ended.in_pauses) JTRACE_RETURN_IF_ERROR(ended.pauses->end(now));
+    ended.in_pauses = false;
     return ended.samples->end(now);
   }
 
-  void begin_closing() override { bytes_.begin_closing(); }
+  void begin_closing(bool is_full) override {
+    is_cut_ = is_full;
+    bytes_.begin_closing();
+  }
   Result<> flush() override { return bytes_.flush(); }
   Result<> finish() override { return writer_.finish(); }
 
@@ -66,6 +75,7 @@ class XmlPollOutput final : public PollOutput {
     std::unique_ptr<PauseWriter> pauses;
     bool live = false;
     bool in_pauses = false;
+    bool is_shut_down = false;  // its end has been written
   };
 
   static Result<> begin_pauses(Jvm& jvm) {
@@ -79,6 +89,7 @@ class XmlPollOutput final : public PollOutput {
   PollFormat format_;
   WriteHead write_head_;
   std::vector<Jvm> jvms_;
+  bool is_cut_ = false;  // there is no room for more
 };
 
 class RowPollOutput final : public PollOutput {

@@ -28,10 +28,11 @@ class PollOutput {
                           const Snapshot& /*snapshot*/, const TickClock& /*clock*/, const ClockAnchor& /*anchor*/) {
     return {};
   }
-  // `gone`: the JVM has ended; otherwise the poll has.
+  // `gone`: the JVM has ended; otherwise the poll has. Again after begin_closing() if it failed.
   virtual Result<> ended(std::size_t /*jvm*/, bool /*gone*/) { return {}; }
-  // There is no room for more: what ended() and finish() write may use the room that is kept for it.
-  virtual void begin_closing() {}
+  // After an error: what ended() and finish() write may use the room that is kept for it. `is_full`: there was no room
+  // for more, which the output then says.
+  virtual void begin_closing(bool /*is_full*/) {}
   virtual Result<> flush() = 0;
   virtual Result<> finish() = 0;
 };

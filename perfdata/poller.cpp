@@ -13,9 +13,9 @@ Result<PollSummary> Poller::run(const PollPlan& plan, int stop_fd) {
   PollLoop pace(plan, stop_fd);
   auto done = begin();
   if (done) done = loop(pace);
-  if (!done) output_.begin_closing();
+  if (!done) output_.begin_closing(trace::is_full(done.error()));
   for (std::size_t i = 0; i < jvms_.size(); ++i)
-    if (auto ended = end_of(i, false); !ended && done) done = std::move(ended);
+    if (auto ended = close(i); !ended && done) done = std::move(ended);
   if (auto finished = output_.finish(); !finished && done) done = std::move(finished);
   if (!done) return fail(std::move(done).error());
   summary_.skipped = pace.skipped();
@@ -55,7 +55,7 @@ Result<> Poller::loop(PollLoop& pace) {
       case PollLoop::Wake::kSample: JTRACE_RETURN_IF_ERROR(sample_all()); break;
       case PollLoop::Wake::kPauses: JTRACE_RETURN_IF_ERROR(look_for_pauses_of_all()); break;
       case PollLoop::Wake::kEnded:
-        JTRACE_RETURN_IF_ERROR(end_of(watched_[pace.ended()], true));
+        JTRACE_RETURN_IF_ERROR(end_of(watched_[pace.ended()]));
         watch(pace);
         break;
       case PollLoop::Wake::kStopped:
@@ -109,20 +109,25 @@ Result<> Poller::look_for_pauses(std::size_t index, Snapshot& snapshot) {
   return output_.pauses(index, jvm.tracker, pauses, snapshot, jvm.clock, anchor());
 }
 
-Result<> Poller::end_of(std::size_t index, bool gone) {
+Result<> Poller::end_of(std::size_t index) {
   Polled& jvm = jvms_[index];
-  if (jvm.ended) return {};
   jvm.ended = true;
-  if (gone) {
-    // The file outlives its process through our descriptor: it has the last values.
-    if (jvm.source.file() && jvm.source.read(jvm.snapshot)) {
-      JTRACE_RETURN_IF_ERROR(look_for_pauses(index, jvm.snapshot));
-      JTRACE_RETURN_IF_ERROR(output_.sample(index, jvm.snapshot));
-      ++summary_.samples;
-    }
-    report_("JVM " + std::to_string(jvm.source.pid()) + " has ended");
+  report_("JVM " + std::to_string(jvm.source.pid()) + " has ended");
+  // The file outlives its process through our descriptor: it has the last values.
+  if (jvm.source.file() && jvm.source.read(jvm.snapshot)) {
+    JTRACE_RETURN_IF_ERROR(look_for_pauses(index, jvm.snapshot));
+    JTRACE_RETURN_IF_ERROR(output_.sample(index, jvm.snapshot));
+    ++summary_.samples;
   }
-  return output_.ended(index, gone);
+  return close(index);
+}
+
+Result<> Poller::close(std::size_t index) {
+  Polled& jvm = jvms_[index];
+  if (jvm.closed) return {};
+  auto done = output_.ended(index, jvm.ended);
+  jvm.closed = done.has_value();
+  return done;
 }
 
 }  // namespace jtrace::perfdata

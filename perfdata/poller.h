@@ -38,7 +38,8 @@ class Poller {
     GcTracker tracker;
     TickClock clock;
     std::int64_t last_look = 0;  // ns of CLOCK_MONOTONIC
-    bool ended = false;
+    bool ended = false;          // its process
+    bool closed = false;         // its part of the output
   };
 
   Result<> begin();
@@ -46,7 +47,8 @@ class Poller {
   Result<> sample_all();
   Result<> look_for_pauses_of_all();
   Result<> look_for_pauses(std::size_t jvm, Snapshot& snapshot);
-  Result<> end_of(std::size_t jvm, bool gone);
+  Result<> end_of(std::size_t jvm);
+  Result<> close(std::size_t jvm);
   void watch(PollLoop& pace);
   const ClockAnchor& anchor();
 

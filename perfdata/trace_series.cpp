@@ -7,6 +7,7 @@
 #include "perfdata/value_format.h"
 #include "trace/clock_option.h"
 #include "trace/event.h"
+#include "trace/gap_option.h"
 #include "trace/option_keys.h"
 
 namespace jtrace::perfdata {
@@ -31,9 +32,10 @@ Result<> SampleWriter::write(const Snapshot& snapshot) {
 }
 
 Result<> SampleWriter::end(std::uint64_t time) {
-  if (std::exchange(in_sample_, false)) {
+  if (in_sample_) {
     JTRACE_RETURN_IF_ERROR(document_.write_option(trace::kStableKey, "false"));
     JTRACE_RETURN_IF_ERROR(document_.end_trace(time));
+    in_sample_ = false;
   }
   return document_.end(time);
 }
@@ -162,6 +164,10 @@ Result<> PauseWriter::set_zero(std::uint64_t zero, std::int64_t next_entry, cons
 Result<> PauseWriter::runtime_shutdown(std::uint64_t time) {
   last_time_ = std::max(last_time_, time);
   return document_.events().emit(trace::RuntimeShutdown{.time = trace::Time(last_time_)});
+}
+
+Result<> PauseWriter::cut(std::uint64_t time) {
+  return document_.write_option(trace::kGapKey, trace::gap_text({.from = std::max(last_time_, time)}));
 }
 
 Result<> PauseWriter::end(std::uint64_t time) { return document_.end_trace(std::max(last_time_, time)); }

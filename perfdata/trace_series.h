@@ -78,6 +78,8 @@ class PauseWriter {
   Result<> write(const std::vector<GcPause>& pauses, std::int64_t missed, const Snapshot& snapshot,
                  const TickClock& clock, const ClockAnchor& anchor);
   Result<> runtime_shutdown(std::uint64_t time);
+  // From this time on there is no room for samples and pauses (jtrace.gap).
+  Result<> cut(std::uint64_t time);
   Result<> end(std::uint64_t time);
   std::uint64_t pauses() const { return pauses_; }
 

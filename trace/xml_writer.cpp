@@ -218,7 +218,9 @@ Result<> XmlWriter::begin() {
   }
   head.append("<").append(kRootElement).append(">\n");
   JTRACE_RETURN_IF_ERROR(bytes_.write(head));
-  return bytes_.flush();
+  JTRACE_RETURN_IF_ERROR(bytes_.flush());
+  is_open_ = true;
+  return {};
 }
 
 Result<> XmlWriter::write(const Event& event) {
@@ -275,7 +277,7 @@ Result<> XmlWriter::finish() {
   Result<> begun = begun_ ? Result<>() : begin();
   Result<> closed;
   bytes_.begin_closing();
-  if (options_.form == XmlForm::kDocument) closed = bytes_.write("</" + std::string(kRootElement) + ">\n");
+  if (is_open_) closed = bytes_.write("</" + std::string(kRootElement) + ">\n");
   Result<> finished = bytes_.finish();
   for (Result<>* result : {&begun, &closed})
     if (!*result) return std::move(*result);

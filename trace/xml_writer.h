@@ -47,7 +47,10 @@ class XmlWriter final : public EventSink {
   // Writes the head of a document and passes it to the destination at once. Otherwise write() or finish() does it.
   Result<> begin();
   // Instead of begin(): the destination has the head of the document already.
-  void go_on() { begun_ = true; }
+  void go_on() {
+    begun_ = true;
+    is_open_ = options_.form == XmlForm::kDocument;
+  }
   Result<> write(const Event& event) override;
   // Ends the document (from the sink's reserve if it is full) and finishes the sink.
   Result<> finish() override;
@@ -64,6 +67,7 @@ class XmlWriter final : public EventSink {
   XmlWriterOptions options_;
   bool strict_;
   bool begun_ = false;
+  bool is_open_ = false;  // it has a root element, to be closed
   TimeFormatter time_;
   CountFormatter collation_;
   CallLines calls_;

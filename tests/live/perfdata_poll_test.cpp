@@ -276,5 +276,30 @@ TEST(Poll, RowsHaveDeltasAndRatesAndOnlyWhatChanged) {
   EXPECT_EQ(sum, last - before);
 }
 
+// A full output ends with what is whole, and says in itself that more is missing.
+TEST_P(EachJdkPolled, AnOutputThatIsFullSaysSo) {
+  const auto jvm = must(JvmProcess::start(GetParam(), "Workload", {}));
+  const ScratchDir folder("jtrace-poll");
+  const std::string path = folder.file("poll.xml");
+  const auto done = must(run_command({hsperf_binary(), "poll", jvm->pid_text(), "-i", "20ms", "-d", "30s", "--full",
+                                      "--max-size", "300K", "-o", path}));
+  EXPECT_EQ(done.status, 9) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("has reached its limit of 300.0 KiB"));
+  EXPECT_EQ(must(run_jtrace({"validate", path})).status, 0);
+  const auto read = must(run_jtrace({"convert", path, "-o", folder.file("again.xml")}));
+  EXPECT_EQ(read.status, 9) << read.err;
+  EXPECT_THAT(read.err, HasSubstr("events of the end are missing"));
+}
+
+// The name says the format.
+TEST_P(EachJdkPolled, IsCsvWhereTheNameIs) {
+  const auto jvm = must(JvmProcess::start(GetParam(), "Workload", {}));
+  const ScratchDir folder("jtrace-poll");
+  const std::string path = folder.file("poll.csv");
+  const auto done = must(run_command({hsperf_binary(), "poll", jvm->pid_text(), "-i", "20ms", "-n", "2", "-o", path}));
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(read_file(path).value_or("").find('<'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace jtrace::test

@@ -185,6 +185,26 @@ TEST(XmlWriter, AMissingRequiredAttributeIsAFaultAndWritesNothing) {
   EXPECT_EQ(bytes.text(), "<gcStart/>\n");
 }
 
+// No room for the head of a document.
+struct FullSink final : ByteSink {
+  Result<> drain(std::string_view records) override {
+    if (std::exchange(is_full, false)) return fail(ErrorCategory::kPartial, "full");
+    text += records;
+    return {};
+  }
+  std::uint64_t held() const override { return text.size(); }
+  std::string text;
+  bool is_full = true;  // at first
+};
+
+TEST(XmlWriter, WhatHasNoHeadGetsNoEnd) {
+  FullSink full;
+  XmlWriter writer(full);
+  EXPECT_FALSE(writer.write(GcStart{}));
+  EXPECT_TRUE(writer.finish());  // there is room again, for the end of what was begun
+  EXPECT_EQ(full.text, "");
+}
+
 TEST(XmlWriter, SameEventsSameBytesWhateverTheBuffer) {
   const std::vector<Event> events = test::full_events();
   MemorySink tiny(1);
