@@ -30,9 +30,10 @@ Result<io::ReadSummary> check(const ValidateArguments& arguments, io::FaultLog& 
   validator.set_source(opened.source.get());
   io::LossSink losses(validator);
   JTRACE_ASSIGN_OR_RETURN(io::ReadSummary summary, opened.source->read(losses));
-  JTRACE_RETURN_IF_ERROR(validator.finish());
-  lost = losses.losses();
   summary.truncated = summary.truncated || opened.missing;
+  JTRACE_RETURN_IF_ERROR(
+      validator.finish_after(summary.truncated ? io::Validator::Ending::kCut : io::Validator::Ending::kWhole));
+  lost = losses.losses();
   return summary;
 }
 

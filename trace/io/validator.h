@@ -35,6 +35,9 @@ class Validator final : public EventSink {
   void set_name(const std::string& name) { name_ = name; }
 
   Result<> write(const Event& event) override;
+  // Of an input that is cut off the end is not missing.
+  enum class Ending { kWhole, kCut };
+  Result<> finish_after(Ending ending);
   Result<> finish() override;
   std::uint64_t events() const { return events_; }
 

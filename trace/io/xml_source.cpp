@@ -215,6 +215,9 @@ Result<ReadSummary> XmlSource::read(EventSink& sink) {
   JTRACE_ASSIGN_OR_RETURN(const std::size_t size, read_fully(*source_, head.data(), head.size()));
   head.resize(size);
   const std::size_t text = head.find_first_not_of(" \t\r\n");
+  if (text == std::string::npos && source_->truncated())
+    return fail(
+        malformed_at(name_, {}, "is cut off before the end of its first compressed block: nothing can be read"));
   if (text == std::string::npos)
     return fail(malformed_at(name_, {}, "is empty: no <" + std::string(kRootElement) + "> and no element"));
   if (head[text] != '<' && !head.starts_with("\xef\xbb\xbf")) return fail(malformed_at(name_, {1, 1}, not_xml(head)));

@@ -116,6 +116,8 @@ TEST(Read, PackedInputsAndTheirCutTails) {
     const Outcome cut = read(std::string_view(packed).substr(0, packed.size() - 20));
     ASSERT_TRUE(cut.summary);
     EXPECT_TRUE(cut.summary->truncated);
+    // Of the first block nothing is left: that is not an empty input.
+    EXPECT_THAT(error_of(packed.substr(0, 12)), HasSubstr("is cut off"));
   }
 }
 
@@ -279,16 +281,24 @@ std::string sound(std::string_view more) {
       std::string(more) + "<traceEnd traceIdRef=\"t\" time=\"9.0\"/>\n<agentDestroy agentIdRef=\"a\" time=\"9.0\"/>\n");
 }
 
-std::map<std::string, std::uint64_t> faults_of(const std::string& text) {
+std::map<std::string, std::uint64_t> faults_of(const std::string& text,
+                                               Validator::Ending ending = Validator::Ending::kWhole) {
   FaultLog faults({.repeats = FaultLog::Repeats::kAll, .print = [](const std::string&) {}});
   Validator validator("in", faults);
   auto source = make_event_source(std::move(*memory_byte_source(text)), "in", faults);
   validator.set_source(source->get());
   EXPECT_TRUE((*source)->read(validator));
-  EXPECT_TRUE(validator.finish());
+  EXPECT_TRUE(validator.finish_after(ending));
   return faults.counts();
 }
 using Counts = std::map<std::string, std::uint64_t>;
+
+TEST(Validate, WhatIsCutOffNeedsNoEnd) {
+  const std::string whole = sound("<gcStart time=\"4.0\"/>\n<gcFinish time=\"5.0\"/>\n");
+  const std::string cut = whole.substr(0, whole.find("<gcFinish") + 4);
+  EXPECT_EQ(faults_of(cut), (Counts{{"unbalanced", 1}}));
+  EXPECT_EQ(faults_of(cut, Validator::Ending::kCut), Counts());
+}
 
 TEST(Validate, SoundTracesHaveNoFaults) {
   EXPECT_EQ(faults_of(sound("<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
