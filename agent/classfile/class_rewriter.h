@@ -2,8 +2,8 @@
 //
 // A callout is a call of a static method of the helper class with the method's number. Callouts never change locals,
 // and change the operand stack only above its current contents. So frames, tables and handlers are only moved, not
-// computed anew. Added are entries at the end of the exception table, with frames that do not describe the locals. Pure
-// functions over bytes; no JVM.
+// computed anew. Added are entries at the end of the exception table, with frames that describe no local but an
+// uninitialized `this`. Pure functions over bytes; no JVM.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct MethodPlan {
   // Set by rewrite_class():
   std::uint32_t done = 0;  // Callout bits that were inserted
   Outcome outcome = Outcome::kUntouched;
-  bool open_start = false;  // a constructor: exceptions that leave it before super() returns are not seen
+  bool open_start = false;  // a constructor: exceptions of super() that leave it are not seen
   // With kCalloutNew: the number of `new` without a callout, because the code between `new` and constructor is of no
   // known form.
   std::uint32_t unseen_news = 0;

@@ -292,13 +292,14 @@ bool CodeRewriter::is_restart(std::uint32_t instruction) const {
   return std::find(restarts_.begin(), restarts_.end(), instruction) != restarts_.end();
 }
 
-// The exit by exception is code after the method's own code. In a constructor it covers only the code after the super
-// call. No handler may cover the call itself, because the frame of a handler cannot describe `this` both before and
-// after initialization (HotSpot checks both). For an exception from the super call, or from code before it, jtrace
-// finds the exit when the caller continues.
+// The exit by exception is code after the method's own code. In a constructor it is there twice, for the code before
+// the super call and for the code after it, because `this` is of another type. No handler may cover the call itself:
+// its frame cannot describe `this` both before and after initialization (HotSpot checks both). For an exception from
+// the super call jtrace finds the exit when the caller continues.
 void CodeRewriter::plan_handlers(std::uint32_t wanted) {
   guards_ = (wanted & (kCalloutExit | kCalloutThrow | kCalloutFrames)) != 0;
   open_start_ = false;
+  splits_ = false;
   if (!guards_) return;
   if (klass_.major() >= kFirstWithFrames) {
     if (constants_.throwable == 0) constants_.throwable = pool_.klass("java/lang/Throwable");
@@ -307,7 +308,7 @@ void CodeRewriter::plan_handlers(std::uint32_t wanted) {
   }
   if (method_->is_constructor() && klass_.name() != "java/lang/Object") {
     open_start_ = true;
-    guards_ = super_call_ != kNoInstruction;
+    guards_ = splits_ = super_call_ != kNoInstruction;
     if (!guards_) return;
   }
   if ((wanted & kCalloutThrow) != 0) object_callout<CalloutMethod::kUnwound>(epilogue_);

@@ -76,15 +76,22 @@ void CodeRewriter::find_super_call() {
   if (super_call_ != kNoInstruction && !frames_allow_split()) super_call_ = kNoInstruction;
 }
 
-// True if the frames agree: `this` is uninitialized before the super call and initialized after it, and nothing is
-// stored into local 0.
+// Whether it stores into local 0: a reference, or with `any` a number too.
+bool CodeRewriter::overwrites_this(const Instruction& each, bool any) const {
+  const bool is_wide = each.op == kWide;
+  const std::uint8_t op = is_wide ? code_[each.old_pc + 1] : each.op;
+  if (op >= (any ? kIstore : kAstore) && op <= kAstore)
+    return is_wide ? u2_at(&code_[each.old_pc + 2]) == 0 : code_[each.old_pc + 1] == 0;
+  // istore_0, lstore_0, fstore_0, dstore_0, astore_0
+  return op >= (any ? kIstore0 : kAstore0) && op <= kAstore0 && (op - kIstore0) % 4 == 0;
+}
+
+// True if the frames agree: `this` is uninitialized before the super call and initialized after it. Before it nothing
+// is stored into local 0, after it no reference.
 bool CodeRewriter::frames_allow_split() const {
   const std::uint32_t split = instructions_[super_call_].old_pc;
-  for (const Instruction& each : instructions_) {
-    const bool stores = (each.op == kAstore && code_[each.old_pc + 1] == 0) || each.op == kAstore0 ||
-                        (each.op == kWide && code_[each.old_pc + 1] == kAstore && u2_at(&code_[each.old_pc + 2]) == 0);
-    if (stores) return false;
-  }
+  for (std::uint32_t i = 0; i < instructions_.size(); ++i)
+    if (overwrites_this(instructions_[i], i < super_call_)) return false;
   if (stack_map_.start == 0) return true;
   Reader reader(klass_.bytes().first(stack_map_.data + stack_map_.size), stack_map_.data);
   const std::uint16_t count = reader.u2();

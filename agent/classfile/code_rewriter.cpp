@@ -69,7 +69,7 @@ Outcome CodeRewriter::lay_out() {
       changed = true;
     }
   }
-  return code_end_ + epilogue_.size() > kMaxCode ? Outcome::kTooLarge : Outcome::kRewritten;
+  return code_end_ + handlers_size() > kMaxCode ? Outcome::kTooLarge : Outcome::kRewritten;
 }
 
 // --- writing ---------------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ Outcome CodeRewriter::rewrite(const Method& method, std::uint32_t number, std::u
       source_.max_stack() + extra_stack_ + ((wanted & (kCalloutThrow | kCalloutCatch)) != 0 ? 1u : 0u);
   put2(out, most_stack > 0xffff ? 0xffff : most_stack);
   put2(out, source_.max_locals());
-  put4(out, code_end_ + static_cast<std::uint32_t>(epilogue_.size()));
+  put4(out, code_end_ + handlers_size());
   write_code(out);
   write_exception_table(out);
 
@@ -138,6 +138,7 @@ void CodeRewriter::write_code(Bytes& out) const {
   }
   copy_to(code_.size());
   put_bytes(out, epilogue_.data(), epilogue_.size());
+  if (splits_) put_bytes(out, epilogue_.data(), epilogue_.size());
 }
 
 void CodeRewriter::write_jump(Bytes& out, const Instruction& each) const {
@@ -181,11 +182,11 @@ void CodeRewriter::write_switch(Bytes& out, const Instruction& each) const {
 
 // One entry for each stretch of code between an exit's callout and its return: an exception there is no exit by
 // exception.
-void CodeRewriter::cover(std::uint32_t from, std::uint32_t to, Bytes& out) const {
+void CodeRewriter::cover(std::uint32_t from, std::uint32_t to, std::uint32_t handler, Bytes& out) const {
   if (from >= to) return;
   put2(out, from);
   put2(out, to);
-  put2(out, code_end_);
+  put2(out, handler);
   put2(out, 0);
 }
 
@@ -206,13 +207,17 @@ void CodeRewriter::write_exception_table(Bytes& out) const {
   }
   auto from = static_cast<std::uint32_t>(prologue_.size());
   if (guards_) {
-    if (super_call_ != kNoInstruction) from = instructions_[super_call_].place + instructions_[super_call_].length;
+    if (splits_) {
+      const Instruction& call = instructions_[super_call_];
+      cover(from, call.place, code_end_ + static_cast<std::uint32_t>(epilogue_.size()), out);
+      from = call.place + call.length;
+    }
     for (const Instruction& each : instructions_) {
       if (each.exit_size == 0 || each.place < from) continue;
-      cover(from, each.place - each.exit_size, out);
+      cover(from, each.place - each.exit_size, code_end_, out);
       from = each.place + new_length(each);
     }
-    cover(from, code_end_, out);
+    cover(from, code_end_, code_end_, out);
   }
   set2(out, count_at, static_cast<unsigned>((out.size() - count_at - 2) / 8));
 }

@@ -30,7 +30,7 @@ class CodeRewriter {
   // Appends the attribute with the callouts `wanted` to `out`, header included. If the result is not kRewritten,
   // nothing was appended.
   Outcome rewrite(const Method& method, std::uint32_t number, std::uint32_t wanted, Bytes& out);
-  // After rewrite(): it was a constructor; no handler covers the code before super() returns.
+  // After rewrite(): it was a constructor; no handler covers the call of super().
   bool open_start() const { return open_start_; }
   // After rewrite() with kCalloutNew: the number of `new` instructions without a callout.
   std::uint32_t unseen_news() const { return unseen_news_; }
@@ -59,13 +59,17 @@ class CodeRewriter {
   void find_super_call();
   void find_news();
   bool frames_allow_split() const;
+  bool overwrites_this(const Instruction& each, bool any) const;
   Outcome lay_out();
   std::uint32_t new_length(const Instruction& each) const;
   void write_code(Bytes& out) const;
   void write_jump(Bytes& out, const Instruction& each) const;
   void write_switch(Bytes& out, const Instruction& each) const;
   void write_exception_table(Bytes& out) const;
-  void cover(std::uint32_t from, std::uint32_t to, Bytes& out) const;
+  void cover(std::uint32_t from, std::uint32_t to, std::uint32_t handler, Bytes& out) const;
+  // The length of the handlers' code.
+  std::uint32_t handlers_size() const { return static_cast<std::uint32_t>(epilogue_.size()) * (splits_ ? 2u : 1u); }
+  void write_handler_frames(std::int64_t last, Bytes& out) const;
   bool write_stack_map(Bytes& out) const;
   bool copy_frames(Reader& reader, std::uint32_t& count, std::int64_t& last, Bytes& out) const;
   bool copy_frame(Reader& reader, std::uint8_t tag, std::uint32_t delta, std::size_t& item, Bytes& out) const;
@@ -122,7 +126,7 @@ class CodeRewriter {
   Attribute stack_map_;
   Bytes callouts_;
   Bytes prologue_;
-  Bytes epilogue_;                    // the handlers' code
+  Bytes epilogue_;                    // the code of a handler of jtrace
   std::vector<std::uint32_t> lines_;  // by instruction: line that starts there, plus 1; empty if no callout needs it
   std::vector<std::uint32_t> news_;   // by instruction: the new that its invokespecial completes
   // Instructions: handlers that are started again after their callouts if these fail.
@@ -131,6 +135,7 @@ class CodeRewriter {
   std::uint32_t code_end_ = 0;  // new place after the last original instruction
   std::uint32_t super_call_ = kNoInstruction;
   bool guards_ = false;  // a handler of jtrace sees exceptions that leave
+  bool splits_ = false;  // a constructor: a second handler, after the first, sees those that leave before super()
   bool open_start_ = false;
   std::uint32_t unseen_news_ = 0;
   std::uint32_t unseen_calls_ = 0;

@@ -76,6 +76,26 @@ bool CodeRewriter::copy_frame(Reader& reader, std::uint8_t tag, std::uint32_t de
   return true;
 }
 
+// Their code needs no local; in the second one `this` has to be said to be uninitialized.
+void CodeRewriter::write_handler_frames(std::int64_t last, Bytes& out) const {
+  const auto begin = [&](std::size_t delta, unsigned locals) {
+    put1(out, kFull);
+    put2(out, static_cast<unsigned>(delta));
+    put2(out, locals);
+  };
+  const auto end = [&] {
+    put2(out, 1);  // on the stack
+    put1(out, kTypeObject);
+    put2(out, constants_.throwable);
+  };
+  begin(static_cast<std::size_t>(code_end_ - last - 1), 0);
+  end();
+  if (!splits_) return;
+  begin(epilogue_.size() - 1, 1);
+  put1(out, kTypeUninitializedThis);
+  end();
+}
+
 bool CodeRewriter::write_stack_map(Bytes& out) const {
   const std::size_t start = out.size();
   if (stack_map_.start != 0) put_bytes(out, &klass_.bytes()[stack_map_.start], 2);
@@ -90,13 +110,8 @@ bool CodeRewriter::write_stack_map(Bytes& out) const {
     if (!copy_frames(reader, count, last, out)) return false;
   }
   if (guards_ && klass_.major() >= kFirstWithFrames) {
-    put1(out, kFull);
-    put2(out, static_cast<unsigned>(code_end_ - last - 1));
-    put2(out, 0);  // zero locals
-    put2(out, 1);
-    put1(out, kTypeObject);
-    put2(out, constants_.throwable);
-    ++count;
+    write_handler_frames(last, out);
+    count += splits_ ? 2 : 1;
   }
   if (count > 0xffff) return false;
   set2(out, start + 6, count);

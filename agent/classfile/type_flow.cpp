@@ -13,8 +13,6 @@ constexpr std::size_t kMostKept = std::size_t{1} << 22;  // places in all states
 enum : std::uint8_t {
   kLdcOp = 18,
   kAaload = 50,
-  kIstore = 54,
-  kIstore0 = 59,
   kLastShortStore = 78,
   kLastStore = 58,
   kIload0 = 26,

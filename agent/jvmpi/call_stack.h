@@ -1,6 +1,6 @@
 // CallStack: the numbers of the methods that a thread is in, as far as their METHOD_ENTRY was sent. It finds
-// constructors that an exception left before their super constructor returned: bytecode cannot see that, so their exit
-// is found when a caller exits (agent/classfile/code_callouts.cpp, plan_handlers). One thread.
+// constructors that an exception of their super constructor left: bytecode cannot see that, so their exit is found when
+// a caller exits (agent/classfile/code_callouts.cpp, plan_handlers). One thread.
 #pragma once
 
 #include <cstdint>

@@ -27,6 +27,12 @@ std::uint64_t current_thread(const Recorder& recorder, JNIEnv* jni) {
   return thread.get() == nullptr ? 0 : recorder.threads.id_of(jni, thread.get());
 }
 
+std::uint64_t call_time(const Recorder& recorder) {
+  return recorder.config.has_flag(record::kPreciseTime)
+             ? monotonic_ns()
+             : recorder.writer.pool.header().coarse_clock.load(std::memory_order_acquire);
+}
+
 std::uint64_t current_cpu_time(const Recorder& recorder, JNIEnv* jni) {
   if (!recorder.config.has_flag(record::kCpuTime)) return 0;
   const CurrentThread thread(recorder.jvmti, jni);

@@ -12,6 +12,9 @@ namespace jtrace::agent {
 // Its threadId; 0 if it has none.
 std::uint64_t current_thread(const Recorder& recorder, JNIEnv* jni);
 
+// The time of a call's begin and end as the callouts take it: precise or coarse.
+std::uint64_t call_time(const Recorder& recorder);
+
 // Its processor time in ns; 0 for a virtual thread, or without --cpu-time.
 std::uint64_t current_cpu_time(const Recorder& recorder, JNIEnv* jni);
 

@@ -51,8 +51,8 @@ void write_late_entry(const CalloutGuard& guard, const OpenCalls::Frame& frame) 
 }
 
 // --slower-than: ends the innermost open call of the method, and the calls it made that ended without a callout
-// (constructors left by an exception before super() returned). If the call took long, the entries of all open calls are
-// written first.
+// (constructors left by an exception of super()). If the call took long, the entries of all open calls are written
+// first.
 void end_call(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread, std::uint32_t method,
               record::RecordKind kind) {
   Recorder& recorder = guard.recorder();
@@ -63,9 +63,7 @@ void end_call(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread, std:
   const std::uint64_t at = stack->find(method);
   if (at == 0) return;  // it began before the trace
   const OpenCalls::Frame& mine = stack->frames[at - 1];
-  const std::uint64_t now = recorder.config.has_flag(record::kPreciseTime)
-                                ? monotonic_ns()
-                                : recorder.writer.pool.header().coarse_clock.load(std::memory_order_acquire);
+  const std::uint64_t now = call_time(recorder);
   const bool is_slow = mine.is_written() || now - mine.start >= calls.slower_than();
   if (is_slow && chunk_for(guard, jni, 0, thread) != nullptr) {
     drop_left_constructors(guard, jni, thread, *stack);

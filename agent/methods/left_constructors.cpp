@@ -90,9 +90,12 @@ void drop_left_constructors(const CalloutGuard& guard, JNIEnv* jni, std::uint64_
   OpenCalls& calls = guard.area().open_calls();
   std::vector<std::uint32_t> inside;
   if (!calls.has_open_constructor(stack) || !constructors_on_stack(guard, jni, inside)) return;
-  calls.drop_left(stack, inside, [&](const OpenCalls::Frame& frame) {
-    if (frame.is_written() && chunk_for(guard, jni, 0, thread) != nullptr)
-      write_exit(guard, jni, frame.number(), record::RecordKind::kMethodUnwind);
+  calls.drop_left(stack, inside, [&](const OpenCalls::Frame& frame, std::uint64_t end) {
+    if (!frame.is_written() || chunk_for(guard, jni, 0, thread) == nullptr) return;
+    record::LateUnwindRecord made{};
+    made.header.number = frame.number();
+    made.end = end != 0 ? end : call_time(guard.recorder());
+    guard.write(made, record::RecordKind::kLateUnwind);
   });
 }
 

@@ -1,7 +1,7 @@
-// Constructors that an exception has left before super() returned. A handler is not allowed there (code_callouts.cpp),
-// so no callout sees it. The exit of a traced caller shows it; otherwise the real stack of the thread does. The real
-// stack is read before entries are written late, when a stack of open calls is full, and when a thread takes a new
-// chunk; always on that thread itself.
+// Constructors that an exception of super() has left. No handler may cover that call (code_callouts.cpp), so no callout
+// sees it. The exit of a traced caller shows it; otherwise the real stack of the thread does. The real stack is read
+// before entries are written late, when a stack of open calls is full, and when a thread takes a new chunk; always on
+// that thread itself.
 #pragma once
 
 #include <jni.h>

@@ -3,8 +3,8 @@
 // match. A caller runs longer than the methods it calls, so all callers of a slow call are slow too. Their entries are
 // written just before the callee's, so the calls of each thread nest.
 //
-// A constructor that an exception leaves before super() has returned stays open until its caller ends, because no
-// callout sees it. If the caller is not traced, a look at the thread's real stack finds it (left_constructors.h).
+// A constructor that an exception of super() leaves stays open until its caller ends, because no callout sees it. If
+// the caller is not traced, a look at the thread's real stack finds it (left_constructors.h).
 //
 // The entry callout of a synchronized method runs when its thread has the monitor. The wait before it belongs to the
 // call: where it was noted, the call begins with it.
@@ -107,19 +107,27 @@ class OpenCalls {
   bool has_constructors() const { return has_constructors_.load(std::memory_order_relaxed); }
   bool has_open_constructor(const Stack& stack) const;
   // The thread is in these constructors and in no others (innermost first, including those entered before the trace).
-  // Calls visit(frame) for each open one that was left, from the innermost on, before it is removed.
+  // Calls visit(frame, end) for each open one that was left, from the innermost on, before it is removed. It had ended
+  // when the open call above it began: `end`; 0: there is none. A written one below a written call waits until that
+  // ends.
   template <class Visit>
   void drop_left(Stack& stack, std::span<const std::uint32_t> inside, Visit visit) {
     const std::vector<std::uint32_t> real = open_among(stack, inside);
     std::size_t next = 0;
+    std::uint64_t end = 0;
+    bool is_within_written = false;
     for (std::uint64_t at = stack.used(); at > 0; --at) {
       Frame& frame = stack.frames[at - 1];
-      if (!may_be_left(frame)) continue;
-      if (next < real.size() && real[next] == frame.number()) {
-        ++next;
+      if (frame.has_left()) continue;
+      const bool is_real = next < real.size() && real[next] == frame.number();
+      if (!is_constructor(frame.number()) || is_real) {
+        next += is_real ? 1 : 0;
+        end = frame.start;
+        is_within_written = is_within_written || frame.is_written();
         continue;
       }
-      visit(frame);
+      if (frame.is_written() && is_within_written) continue;
+      visit(frame, end);
       __atomic_store_n(&frame.object, 0, __ATOMIC_RELAXED);
       frame.set_left();
     }

@@ -84,8 +84,8 @@ Result<> CallEvents::take_receiver(const TimedRecord& any) {
   return {};
 }
 
-// The calls above the one that ends have ended without a record: constructors left by an exception before super()
-// returned, and calls that an exception passed through.
+// The calls above the one that ends have ended without a record: constructors left by an exception of super(), and
+// calls that an exception passed through.
 Result<> CallEvents::write_end(const TimedRecord& record) {
   const record::RecordHeader& header = record.header();
   CallStack& stack = stacks_.of(record.thread);
@@ -99,7 +99,7 @@ Result<> CallEvents::write_end(const TimedRecord& record) {
     return end_calls_of(stack, header.number, now);
   }
   const bool unwinds = header.kind == RecordKind::kMethodUnwind;
-  JTRACE_RETURN_IF_ERROR(end_down_to(stack, at + 1, now, unwinds));
+  JTRACE_RETURN_IF_ERROR(end_down_to(stack, at + 1, now));
   trace::List<trace::Value> values;
   if (!given.empty() && header.kind == RecordKind::kMethodExit)
     values = value_elements_.make(given, header.number, definitions_.signature_of(header.number), true);
@@ -108,23 +108,79 @@ Result<> CallEvents::write_end(const TimedRecord& record) {
     JTRACE_RETURN_IF_ERROR(definitions_.need_object(exception, header.time));
     values = value_elements_.make_exception(exception);
   }
-  return write_end_of(stack, now, values);
-}
-
-// `by_exception`: the frames were left by one.
-Result<> CallEvents::end_down_to(CallStack& stack, std::size_t size, const EndFigures& now, bool by_exception) {
-  while (stack.size() > size)
-    JTRACE_RETURN_IF_ERROR(
-        write_end_of(stack, now, by_exception ? value_elements_.make_exception(0) : trace::List<trace::Value>()));
+  JTRACE_RETURN_IF_ERROR(write_end_of(stack, now, values));
+  if (unwinds && definitions_.is_constructor(header.number))
+    unwound_[record.thread] = {header.number, stack.size(), now};
+  else if (!unwound_.empty()) unwound_.erase(record.thread);
   return {};
 }
 
-// With calls: control is in a frame of the method, and in no method that it called. If the frame is unknown, it began
+Result<> CallEvents::write_late_unwind(const TimedRecord& record, std::uint64_t end) {
+  CallStack& stack = stacks_.of(record.thread);
+  const std::size_t at = stack.find(record.header().number);
+  if (at == stack.size()) {
+    ++orphan_exits_;
+    return {};
+  }
+  JTRACE_RETURN_IF_ERROR(end_down_to(stack, at, {end, {}}));
+  unwound_.erase(record.thread);
+  return {};
+}
+
+// Records that close the calls which an exception has left, before they make an event, need it; what comes after any
+// other event of the thread would go back in time.
+void CallEvents::forget_unwound(const TimedRecord& record) {
+  switch (record.header().kind) {
+    case RecordKind::kThrow:
+      if ((record.header().flags & record::kLeavesFrame) != 0) return;
+      break;
+    case RecordKind::kThreadSwitch:
+    case RecordKind::kMethodExit:
+    case RecordKind::kMethodUnwind:
+    case RecordKind::kLateUnwind:
+    case RecordKind::kCatch:
+    case RecordKind::kConstructor:
+    case RecordKind::kValue: return;
+    default: break;
+  }
+  unwound_.erase(record.thread);
+}
+
+// If the innermost call is a constructor whose super() or this() may be what the exception has left: no handler is
+// allowed there, so it has left both.
+CallEvents::Unwound* CallEvents::unwound_of(const CallStack& stack) {
+  const auto found = unwound_.find(stack.thread());
+  if (found == unwound_.end() || found->second.size != stack.size()) return nullptr;
+  const OpenCall& call = stack.at(stack.size() - 1);
+  const bool is_its_caller = call.side == CallSide::kCallee && definitions_.is_constructor(call.method) &&
+                             definitions_.may_be_constructed_by(found->second.method, call.method);
+  return is_its_caller ? &found->second : nullptr;
+}
+
+// They have ended without a record of their own: an exception has left them, at the latest now.
+Result<> CallEvents::end_down_to(CallStack& stack, std::size_t size, const EndFigures& now) {
+  while (stack.size() > size) {
+    Unwound* const unwound = unwound_of(stack);
+    const std::uint64_t method = stack.at(stack.size() - 1).method;
+    JTRACE_RETURN_IF_ERROR(
+        write_end_of(stack, unwound != nullptr ? unwound->end : now, value_elements_.make_exception(0)));
+    if (unwound != nullptr) {
+      unwound->size = stack.size();
+      unwound->method = method;
+    }
+  }
+  return {};
+}
+
+// Control is in a frame of the method, and in no method that it called. With calls, a frame that is unknown began
 // before all open calls.
 Result<> CallEvents::end_calls_of(CallStack& stack, std::uint32_t method, const EndFigures& now) {
-  if (!traces(record::kCallEvent)) return {};
   const std::size_t at = stack.find(method);
-  return end_down_to(stack, at == stack.size() ? 0 : at + 1, now);
+  const bool is_open = at != stack.size();
+  if (options_.every_call && (is_open || traces(record::kCallEvent)))
+    JTRACE_RETURN_IF_ERROR(end_down_to(stack, is_open ? at + 1 : 0, now));
+  unwound_.erase(stack.thread());
+  return {};
 }
 
 Result<> CallEvents::take_handler(const TimedRecord& record) {
@@ -136,9 +192,11 @@ Result<> CallEvents::take_constructor(const TimedRecord& record) {
   CallStack& stack = stacks_.of(record.thread);
   for (;;) {
     const std::size_t top = stack.innermost_frame();
-    if (top == stack.size() || stack.at(top).number == inside || !definitions_.is_constructor(stack.at(top).method))
+    if (top == stack.size() || stack.at(top).number == inside || !definitions_.is_constructor(stack.at(top).method)) {
+      unwound_.erase(record.thread);
       return {};
-    JTRACE_RETURN_IF_ERROR(end_down_to(stack, top, {record.header().time, {}}, true));
+    }
+    JTRACE_RETURN_IF_ERROR(end_down_to(stack, top, {record.header().time, {}}));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "session/document/call_stacks.h"
@@ -21,6 +22,8 @@ class CallEvents : private EventPart {
   Result<> write_entry(const TimedRecord& record, std::uint64_t time, std::uint64_t object);
   // methodExit or methodReturn. First writes the ends of the calls above it that have no record.
   Result<> write_end(const TimedRecord& record);
+  // The methodExit of a call that an exception has ended at that time, or earlier.
+  Result<> write_late_unwind(const TimedRecord& record, std::uint64_t end);
   Result<> write_call(const TimedRecord& record);
   Result<> write_line(const TimedRecord& record);
   // throw, catch. One throw for each frame that an exception leaves, is thrown in, or is caught in.
@@ -38,6 +41,12 @@ class CallEvents : private EventPart {
   Result<> take_handler(const TimedRecord& record);
   // The thread is in no constructor above the innermost one of this method (0: in none at all).
   Result<> take_constructor(const TimedRecord& record);
+
+  // Comes before any record that is no definition.
+  void note(const TimedRecord& record) {
+    if (!unwound_.empty()) [[unlikely]]
+      forget_unwound(record);
+  }
 
   CallStacks& stacks() { return stacks_; }
   // From here on the open calls are unknown.
@@ -64,14 +73,22 @@ class CallEvents : private EventPart {
     std::uint64_t time = 0;
     trace::Number cpu_time;
   };
+  // An exception has left a constructor, and the thread has had no other record since.
+  struct Unwound {
+    std::uint64_t method = 0;
+    std::size_t size = 0;  // calls of the thread that are open
+    EndFigures end;
+  };
   // objIdRef and sequenceCounter of an entry or exit; absent if they are not known, or not wanted.
   struct Receiver {
     trace::ObjectId object;
     trace::Number sequence;
   };
   Result<> write_end_of(CallStack& stack, const EndFigures& at, trace::List<trace::Value> values);
-  Result<> end_down_to(CallStack& stack, std::size_t size, const EndFigures& now, bool by_exception = false);
+  Result<> end_down_to(CallStack& stack, std::size_t size, const EndFigures& now);
   Result<> end_calls_of(CallStack& stack, std::uint32_t method, const EndFigures& now);
+  void forget_unwound(const TimedRecord& record);
+  Unwound* unwound_of(const CallStack& stack);
   Receiver receiver_of(std::uint64_t method) const;
   trace::ObjectId callers_receiver_of(std::uint64_t method) const;
   trace::Number cpu_time_of(const TimedRecord& record) const;
@@ -84,6 +101,7 @@ class CallEvents : private EventPart {
 
   ObjectSequences& sequences_;
   CallStacks stacks_;
+  std::unordered_map<std::uint64_t, Unwound> unwound_;            // by threadId; almost always empty
   std::map<std::uint64_t, trace::record::TextDefinition> texts_;  // of values that have not come yet
   ValueElements value_elements_;
   std::uint64_t orphan_exits_ = 0;

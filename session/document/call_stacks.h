@@ -62,6 +62,7 @@ class CallStack {
     return calls_.size();
   }
   OpenCall& at(std::size_t index) { return calls_[index]; }
+  const OpenCall& at(std::size_t index) const { return calls_[index]; }
   OpenCall pop() {
     const OpenCall top = calls_.back();
     calls_.pop_back();
@@ -81,7 +82,6 @@ class CallStack {
     std::uint64_t object = 0;  // 0: not known
   };
   Leaving leaving;
-
   // Of a virtual thread: of its last record (monotonic).
   std::uint64_t last_time = 0;
 

@@ -73,6 +73,12 @@ class DefinitionTable {
     const auto found = methods_.find(method);
     return found != methods_.end() && found->second.name == "<init>";
   }
+  // Whether the second constructor may call the first one as super() or this(): of its superclass, or of its class.
+  bool may_be_constructed_by(std::uint64_t callee, std::uint64_t caller) const {
+    const auto upper = classes_.find(class_of(callee)), lower = classes_.find(class_of(caller));
+    if (upper == classes_.end() || lower == classes_.end()) return false;
+    return upper == lower || upper->second.name == lower->second.fields.superclass;
+  }
   std::string_view signature_of(std::uint64_t method) const {
     const auto found = methods_.find(method);
     return found == methods_.end() ? std::string_view() : std::string_view(found->second.signature);

@@ -16,6 +16,7 @@ BuilderOptions builder_options(const TraceOptions& options) {
           .nested_frees = options.nested_frees,
           .receivers = options.receivers,
           .min_contention = options.min_contention,
+          .every_call = options.slower_than == 0,
           .cpu_time = options.cpu_time};
 }
 
@@ -158,6 +159,7 @@ Result<> EventBuilder::process(const TimedRecord& record) {
   JTRACE_RETURN_IF_ERROR(announce_until(header.time));
   JTRACE_RETURN_IF_ERROR(standstills_.end_before(header.time));
   if (objects_.sequences().has_due()) JTRACE_RETURN_IF_ERROR(objects_.write_due_ends(header.time));
+  calls_.note(record);
   if (record::is_in(record::kCalloutKinds, header.kind)) {
     if (definitions_.is_of_earlier_trace(header.number)) {
       calls_.add_orphan_exit();

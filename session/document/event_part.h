@@ -20,6 +20,7 @@ struct BuilderOptions {
   bool nested_frees = false;
   bool receivers = false;            // of calls: objIdRef and sequenceCounter
   std::uint64_t min_contention = 0;  // ns: shorter ones are counted, not written
+  bool every_call = true;            // without --slower-than: no call of a traced method is left out
   bool cpu_time = false;             // of calls (on both sides) and lines: threadCpuTime
 };
 

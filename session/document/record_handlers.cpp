@@ -101,6 +101,9 @@ Result<> EventBuilder::on_Receiver(const TimedRecord& any, const record::Receive
 Result<> EventBuilder::on_LateEntryOf(const TimedRecord& any, const record::LateEntryOfRecord& record) {
   return calls_.write_entry(any, record.start, record.object);
 }
+Result<> EventBuilder::on_LateUnwind(const TimedRecord& any, const record::LateUnwindRecord& record) {
+  return calls_.write_late_unwind(any, record.end);
+}
 Result<> EventBuilder::on_Call(const TimedRecord& any, const record::CalloutRecord&) { return calls_.write_call(any); }
 Result<> EventBuilder::on_Return(const TimedRecord& any, const record::CalloutRecord&) { return calls_.write_end(any); }
 Result<> EventBuilder::on_FrameBegin(const TimedRecord& any, const record::CalloutRecord&) {

@@ -95,7 +95,56 @@ TEST_P(SlowMethods, OnlyCallsThatTakeLongAreTraced) {
   EXPECT_EQ(later["Calls.nap"], 2);
 }
 
-// Constructors that an exception leaves before super() returns, called by an untraced method: no callout sees it.
+// Each call of the method: its length in ms, rounded down, and whether an exception ended it.
+std::vector<std::pair<std::uint64_t, bool>> calls_of(const TraceDocument& trace, const std::string& method) {
+  auto names = names_of_methods(trace);
+  std::map<std::string, const TraceElement*> open;
+  std::vector<std::pair<std::uint64_t, bool>> found;
+  for (const TraceElement& each : trace.events()) {
+    if (!each.has("methodIdRef") || names[each.get("methodIdRef")] != method) continue;
+    const std::string key = each.get("threadIdRef") + "/" + each.get("ticket");
+    if (each.name == "methodEntry") open[key] = &each;
+    if (each.name == "methodExit")
+      found.emplace_back(length_of(*open.at(key), each) / 1'000'000, !each.children.empty());
+  }
+  return found;
+}
+
+// They are left after 300 ms, 300 ms before their untraced caller calls another method for 300 ms. One is left by an
+// exception of its superclass's constructor, which no callout sees: with --slower-than it is known when the next slow
+// call ends. If the thread had events meanwhile, it has the latest time that is possible.
+TEST_P(SlowMethods, ConstructorsEndWhenAnExceptionLeavesThem) {
+  const struct {
+    std::vector<std::string> words;
+    std::uint64_t most;  // ms, of the one; 0: it is not known
+  } kRuns[] = {{{"--events", "methods", "--slower-than", "40ms"}, 550},
+               {{"--events", "methods,sleeps", "--slower-than", "40ms"}, 850},
+               {{"--events", "methods"}, 0}};
+  for (const auto& [words, most] : kRuns) {
+    TracedJvm jvm(GetParam(), "Leavers",
+                  with(words, {"--time", "precise", "--filter", "Leavers$Leaver exclude", "--filter",
+                               "Leavers* include", "--filter", "* exclude"}));
+    jvm.wait_rewritten();
+    jvm.ask("leave 300");
+    const TraceDocument trace = jvm.finish();
+    EXPECT_TRUE(valid(jvm.path()));
+    EXPECT_TRUE(none(call_faults(trace)));
+    for (const auto& [method, limit] : std::map<std::string, std::uint64_t>{{"Leavers$TiredBefore.<init>", 550},
+                                                                            {"Leavers$Tired.<init>", 550},
+                                                                            {"Leavers$TiredInside.<init>", most}}) {
+      if (limit == 0) continue;
+      const auto calls = calls_of(trace, method);
+      ASSERT_EQ(calls.size(), 1u) << method << words.back();
+      EXPECT_GE(calls[0].first, 300u) << method << words.back();
+      EXPECT_LT(calls[0].first, limit) << method << words.back();
+      EXPECT_TRUE(calls[0].second) << method << words.back();
+    }
+    EXPECT_EQ(calls_of(trace, "Leavers.nap").size(), 4u);
+  }
+}
+
+// Constructors that an exception leaves before super() returns, called by an untraced method: no callout sees it if it
+// comes from the superclass's constructor.
 TEST_P(SlowMethods, ConstructorsThatAreRefusedDoNotStayOpen) {
   const auto without_caller = [](std::vector<std::string> words) {
     return with(with(std::move(words), {"--filter", "Calls$Refuser exclude"}), kOnlyCalls);

@@ -127,11 +127,11 @@ Result<> Validator::check_collation(const Event& event, const Common& common, Sc
 Result<> Validator::check_time(const Event& event, const Common& common, State& state, Scope& scope) {
   if (!common.time.present() || !common.thread.present() || scope.snapshot) return {};
   Thread& thread = state.running[common.thread.value()];
-  const bool is_entry = std::holds_alternative<MethodEntry>(event);
-  std::uint64_t& last = is_entry && state.has_late_entries ? thread.last_call_time : thread.last_time;
+  const bool is_call = std::holds_alternative<MethodEntry>(event) || std::holds_alternative<MethodExit>(event);
+  std::uint64_t& last = is_call && state.has_late_entries ? thread.last_call_time : thread.last_time;
   const std::uint64_t before = std::exchange(last, std::max(last, common.time.ns()));
-  if (is_entry || std::holds_alternative<MethodExit>(event))
-    thread.last_call_time = std::max(thread.last_call_time, common.time.ns());
+  if (is_call) thread.last_call_time = std::max(thread.last_call_time, common.time.ns());
+  if (std::holds_alternative<MethodExit>(event)) thread.last_time = std::max(thread.last_time, common.time.ns());
   if (common.time.ns() >= before) return {};
   return fault("time goes back", "the time of thread " + std::to_string(common.thread.value()) + " goes back by " +
                                      std::to_string(before - common.time.ns()) + " ns");

@@ -66,10 +66,12 @@ class Validator final : public EventSink {
     IdSet ended;  // threads
     std::unordered_map<std::uint64_t, Thread> running;
     bool gc_open = false;
-    bool gc_unknown = false;        // after a gap or in a further part: a collection may be open
-    bool has_gap = false;           // of any thread
-    std::uint64_t exits = 0;        // the thread that ends the JVM
-    bool has_late_entries = false;  // --slower-than: a methodEntry may come after events of its call
+    bool gc_unknown = false;  // after a gap or in a further part: a collection may be open
+    bool has_gap = false;     // of any thread
+    std::uint64_t exits = 0;  // the thread that ends the JVM
+    // --slower-than: a methodEntry, and the methodExit of a left constructor, may come after later events of the
+    // thread.
+    bool has_late_entries = false;
   };
   struct Trace {
     bool ended = false;

@@ -181,6 +181,12 @@ struct LateEntryOfRecord {  // kLateEntryOf: begins like a LateEntryRecord
 static_assert(offsetof(LateEntryOfRecord, start) == offsetof(LateEntryRecord, start));
 static_assert(offsetof(LateEntryOfRecord, cpu_time) == offsetof(LateEntryRecord, cpu_time));
 
+struct LateUnwindRecord {  // kLateUnwind
+  RecordHeader header;
+  std::uint64_t end;  // when the call had ended, at the latest
+  std::uint64_t unused;
+};
+
 inline constexpr std::uint16_t kResultPosition = 255;  // after the last of 255 arguments (JVMS 4.3.3)
 inline constexpr std::int32_t kMostText = 128;         // chars of a string that are written
 enum class ValueKind : std::uint64_t {

@@ -37,6 +37,8 @@ void visit_fields(const CountRecord&, Visit&&) {}
 template <class Visit>
 void visit_fields(const LateEntryRecord&, Visit&&) {}
 template <class Visit>
+void visit_fields(const LateUnwindRecord&, Visit&&) {}
+template <class Visit>
 void visit_fields(const ObjectRecord&, Visit&&) {
 }  // written if the file has defined the object, or class, in another way
 template <class Visit>

@@ -324,7 +324,7 @@ TEST(ClassRewriter, AnAllocationCanSayItsSite) {
             rewrite(test_class({.code = code}, 49, constants_of_new()), kCalloutCount).method.max_stack + 1);
 }
 
-TEST(ClassRewriter, AConstructorIsCoveredAfterItsSuperCall) {
+TEST(ClassRewriter, AConstructorIsCoveredBeforeAndAfterItsSuperCall) {
   // #1 Methodref Object.<init>, #2 Class, #3 name, #4 NameAndType, #5, #6
   const std::vector<Bytes> first = {
       {10, 0, 2, 0, 4},        {7, 0, 3},           text_constant("java/lang/Object"), {12, 0, 5, 0, 6},
@@ -333,15 +333,24 @@ TEST(ClassRewriter, AConstructorIsCoveredAfterItsSuperCall) {
   Rewritten done = rewrite(test_class(method, 52, first), kCalloutEntry | kCalloutExit);
   ASSERT_EQ(done.outcome, ClassOutcome::kRewritten);
   EXPECT_TRUE(done.plan.open_start);
-  ASSERT_EQ(done.method.handlers.size(), 1u);
-  EXPECT_EQ(done.method.handlers[0].start, 9u);
-  EXPECT_EQ(done.method.handlers[0].end, 10u);
+  ASSERT_EQ(done.method.handlers.size(), 2u);
+  EXPECT_EQ(done.method.handlers[0].start, 5u);  // not the callout before it
+  EXPECT_EQ(done.method.handlers[0].end, 6u);    // nor the call
+  EXPECT_EQ(done.method.handlers[1].start, 9u);
+  EXPECT_EQ(done.method.handlers[1].end, 10u);
+  // The same code twice: `this` is of another type.
+  EXPECT_THAT(done.callouts(), ElementsAre("enter", "exit", "leave", "leave"));
+  EXPECT_GT(done.method.handlers[0].target, done.method.handlers[1].target);
   // From there on the receiver is known.
   const Rewritten constructed =
       rewrite(test_class(method, 52, first), kCalloutEntry | kCalloutExit | kCalloutReceiver | kCalloutConstructed);
-  EXPECT_THAT(constructed.callouts(), ElementsAre("enter", "constructed", "exit", "leave"));
+  EXPECT_THAT(constructed.callouts(), ElementsAre("enter", "constructed", "exit", "leave", "leave"));
   EXPECT_EQ(constructed.method.code[9], kAload0);
-  EXPECT_EQ(constructed.method.handlers[0].start, 9u);
+  EXPECT_EQ(constructed.method.handlers[1].start, 9u);
+  // So too if it is by a number.
+  TestMethod with_number = method;
+  with_number.code = {kAload0, kIconst0, 0x3b, kInvokespecial, 0, 1, kReturn};  // istore_0
+  EXPECT_TRUE(rewrite(test_class(with_number, 52, first), kCalloutEntry | kCalloutExit).method.handlers.empty());
   // Local 0 is overwritten: the receiver is unknown, so there is no handler.
   method.code = {kAload0, kInvokespecial, 0, 1, 1, kAstore0, kReturn};
   done = rewrite(test_class(method, 52, first), kCalloutEntry | kCalloutExit | kCalloutConstructed);

@@ -98,8 +98,10 @@ class LeftConstructors : public OpenCallsTest {
   // The calls that are dropped if the thread is in the constructors of `inside`.
   Methods drop(const Methods& inside) {
     Methods dropped;
-    calls_.drop_left(*stack_, inside, [&](const OpenCalls::Frame& frame) {
+    ends_.clear();
+    calls_.drop_left(*stack_, inside, [&](const OpenCalls::Frame& frame, std::uint64_t end) {
       dropped.push_back(static_cast<std::uint32_t>(frame.method));
+      ends_.push_back(end);
     });
     return dropped;
   }
@@ -111,7 +113,26 @@ class LeftConstructors : public OpenCallsTest {
     return methods;
   }
   OpenCalls::Stack* stack_ = nullptr;
+  std::vector<std::uint64_t> ends_;  // of what drop() dropped
 };
+
+TEST_F(LeftConstructors, HadEndedWhenTheNextCallBegan) {
+  open({7, 8, 2, 7, 8});
+  for (std::uint64_t at = 0; at < 5; ++at) stack_->frames[at].start = 100 + at;
+  EXPECT_EQ(drop({}), (Methods{8, 7, 8, 7}));
+  EXPECT_EQ(ends_, (std::vector<std::uint64_t>{0, 0, 102, 102}));
+}
+
+// Its exit would end them too.
+TEST_F(LeftConstructors, WaitForTheWrittenCallsAboveThem) {
+  open({7, 1, 8, 2});
+  for (const std::uint64_t at : {0u, 1u}) stack_->frames[at].set_written();
+  EXPECT_EQ(drop({}), Methods{8});
+  EXPECT_EQ(inside(), (Methods{7, 1, 2}));
+  stack_->leave(2);
+  EXPECT_EQ(drop({}).size(), 1u);
+  EXPECT_EQ(stack_->depth, 0u);
+}
 
 TEST_F(LeftConstructors, OtherMethodsAreNeverAmongThem) {
   EXPECT_TRUE(calls_.has_constructors());

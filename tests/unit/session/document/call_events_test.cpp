@@ -123,6 +123,80 @@ TEST_F(Calls, WhatEndedWithoutAWordEndsWithItsCaller) {
   EXPECT_EQ(exits[0].time.ns(), exits[2].time.ns());
 }
 
+class LeftCalls : public Calls {
+ protected:
+  LeftCalls() {
+    for (const std::uint64_t method : {20u, 21u, 22u}) define(record::method_definition(method, 11, 5, "<init>"));
+    run(1, 1);
+    for (const std::uint32_t method : {7u, 20u, 21u, 22u}) callout(RecordKind::kMethodEntry, method);
+    callout(RecordKind::kMethodUnwind, 22);
+  }
+  // How long before the exit of 7 that of 20 was.
+  std::uint64_t early() {
+    time_ += 500;
+    callout(RecordKind::kMethodExit, 7);
+    std::uint64_t inner = 0, outer = 0;
+    for (const trace::MethodExit& exit : capture_.all<trace::MethodExit>()) {
+      if (exit.methodIdRef == trace::MethodId(20)) {
+        inner = exit.time.ns();
+        EXPECT_NE(trace::exception_of(exit), nullptr);
+      }
+      if (exit.methodIdRef == trace::MethodId(7)) outer = exit.time.ns();
+    }
+    return outer - inner;
+  }
+};
+
+// Constructors whose super() throws: no callout sees the exception leave them.
+TEST_F(LeftCalls, EndWhenTheExceptionLeftTheCallee) {
+  EXPECT_EQ(early(), 501u);
+  const auto exits = capture_.all<trace::MethodExit>();
+  ASSERT_EQ(exits.size(), 4u);
+  EXPECT_EQ(exits[1].time.ns(), exits[0].time.ns());
+  EXPECT_EQ(trace::exception_of(exits[3]), nullptr);
+}
+
+// What comes after another event of the thread would go back in time.
+TEST_F(LeftCalls, EndWhenTheyAreFoundAfterAnyOtherEvent) {
+  callout(RecordKind::kLine, 7);
+  EXPECT_EQ(early(), 0u);
+}
+
+TEST_F(LeftCalls, OfAnotherThreadAreNotTheirs) {
+  run(2, 2);
+  callout(RecordKind::kLine, 7);
+  run(1, 1);
+  EXPECT_GT(early(), 500u);
+}
+
+// The constructor has caught the exception of another object's constructor.
+TEST_F(LeftCalls, OnesThatGoOnAreNotAmongThem) {
+  callout(RecordKind::kMethodExit, 21);
+  EXPECT_EQ(early(), 0u);
+}
+
+TEST_F(Calls, ACatchEndsTheCallsAboveItsMethod) {
+  run(1, 1);
+  for (const std::uint32_t method : {7u, 8u, 9u}) callout(RecordKind::kMethodEntry, method);
+  event(RecordKind::kCatch, ++time_, record::ExceptionRecord{.handle = 77}, 0, 7);
+  const auto exits = capture_.all<trace::MethodExit>();
+  ASSERT_EQ(exits.size(), 2u);
+  EXPECT_EQ(exits[1].methodIdRef, trace::MethodId(8));
+  EXPECT_NE(trace::exception_of(exits[1]), nullptr);
+}
+
+TEST_F(Calls, ALateUnwindHasTheTimeAtWhichTheCallHadEnded) {
+  run(1, 1);
+  event(RecordKind::kLateEntry, 200, record::LateEntryRecord{.start = 110}, 0, 7);
+  event(RecordKind::kLateUnwind, 300, record::LateUnwindRecord{.end = 150}, 0, 7);
+  event(RecordKind::kLateUnwind, 300, record::LateUnwindRecord{.end = 150}, 0, 8);
+  const auto exits = capture_.all<trace::MethodExit>();
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_EQ(exits[0].time.ns(), 5'000'001'000u - 1000 + 150);
+  EXPECT_NE(trace::exception_of(exits[0]), nullptr);
+  EXPECT_EQ(builder_.orphan_exits(), 1u);
+}
+
 TEST_F(Calls, ConstructorsThatTheThreadIsNoLongerInEnd) {
   for (const std::uint64_t method : {10u, 11u}) define(record::method_definition(method, 11, 5, "<init>"));
   run(1, 1);
