@@ -234,7 +234,8 @@ void TraceRunner::detach_agent() {
       const auto received = agent_.receive();
       while (agent_.next()) {
       }
-      if (failed = !received; failed) break;
+      failed = !received;
+      if (failed) break;
     }
     if (descriptors[1].revents != 0 && take_pending_signals(options_.signal_fd))
       asked_again = std::exchange(asked, true);

@@ -120,7 +120,7 @@ class OpenCalls {
       Frame& frame = stack.frames[at - 1];
       if (frame.has_left()) continue;
       const bool is_real = next < real.size() && real[next] == frame.number();
-      if (!is_constructor(frame.number()) || is_real) {
+      if (!may_be_left(frame) || is_real) {
         next += is_real ? 1 : 0;
         end = frame.start;
         is_within_written = is_within_written || frame.is_written();

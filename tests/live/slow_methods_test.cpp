@@ -105,7 +105,7 @@ std::vector<std::pair<std::uint64_t, bool>> calls_of(const TraceDocument& trace,
     const std::string key = each.get("threadIdRef") + "/" + each.get("ticket");
     if (each.name == "methodEntry") open[key] = &each;
     if (each.name == "methodExit")
-      found.emplace_back(length_of(*open.at(key), each) / 1'000'000, !each.children.empty());
+      found.emplace_back(length_of(*open.at(key), each) / 1'000'000, values_of(each) == trace::kExceptionValue);
   }
   return found;
 }

@@ -120,7 +120,7 @@ void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<Ope
       .number(stack.size())
       .number(frame.unfinished ? 0 : 1);
   (frame.arguments ? call_.text(*frame.arguments) : call_.null());
-  const std::string exception = frame.exception != 0 ? type_of_object(scope, frame.exception) : std::string("?");
+  const std::string exception = frame.threw ? type_of_object(scope, frame.exception) : std::string();
   done((frame.threw ? call_.text(exception) : call_.null()).run());
   Statistics::on_leave(scope, thread, stack, time, cpu_time);
 }

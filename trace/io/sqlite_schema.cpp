@@ -32,7 +32,8 @@ CREATE TABLE gc(agent INTEGER, started INTEGER, ended INTEGER, used INTEGER, tot
 CREATE TABLE wait(agent INTEGER, thread INTEGER, kind TEXT, object INTEGER, owner INTEGER, started INTEGER, ended INTEGER,
                   class TEXT, complete INTEGER);
 CREATE TABLE call(id INTEGER PRIMARY KEY, agent INTEGER, thread INTEGER, method INTEGER, caller INTEGER, started INTEGER,
-                  ended INTEGER, self INTEGER, cpu INTEGER, waited INTEGER, depth INTEGER, complete INTEGER, arguments TEXT, exception TEXT);
+                  ended INTEGER, self INTEGER, cpu INTEGER, waited INTEGER, depth INTEGER, complete INTEGER, arguments TEXT,
+                  exception TEXT);
 CREATE TABLE exception(agent INTEGER, thread INTEGER, class TEXT, thrown INTEGER, thrown_method INTEGER, thrown_line INTEGER,
                        caught_method INTEGER, caught_line INTEGER, end TEXT, other TEXT, thrown_on INTEGER, message TEXT);
 CREATE TABLE method_time(agent INTEGER, method INTEGER, calls INTEGER, total INTEGER, self INTEGER, cpu INTEGER, median INTEGER,

@@ -347,9 +347,9 @@ TEST(ClassRewriter, AConstructorIsCoveredBeforeAndAfterItsSuperCall) {
   EXPECT_THAT(constructed.callouts(), ElementsAre("enter", "constructed", "exit", "leave", "leave"));
   EXPECT_EQ(constructed.method.code[9], kAload0);
   EXPECT_EQ(constructed.method.handlers[1].start, 9u);
-  // So too if it is by a number.
+  // Local 0 is overwritten by a number before the call: a handler could not say that `this` is there.
   TestMethod with_number = method;
-  with_number.code = {kAload0, kIconst0, 0x3b, kInvokespecial, 0, 1, kReturn};  // istore_0
+  with_number.code = {kAload0, kIconst0, kIstore0, kInvokespecial, 0, 1, kReturn};
   EXPECT_TRUE(rewrite(test_class(with_number, 52, first), kCalloutEntry | kCalloutExit).method.handlers.empty());
   // Local 0 is overwritten: the receiver is unknown, so there is no handler.
   method.code = {kAload0, kInvokespecial, 0, 1, 1, kAstore0, kReturn};
