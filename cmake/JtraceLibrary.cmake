@@ -1,4 +1,5 @@
-# jtrace_library(NAME source... [LINK target...]): the static library jtrace_NAME with alias jtrace::NAME.
+# jtrace_library(NAME source... [TEXT source...] [LINK target...]): the static library jtrace_NAME with alias jtrace::NAME;
+# TEXT: those of its sources that are text and rules (below).
 # Includes are written from the root of the tree ("base/result.h"), so that an include names the folder it reaches into;
 # scripts/check_layers.py holds the directions. The global property JTRACE_LIBRARIES names them all.
 add_library(jtrace_flags INTERFACE)
@@ -17,16 +18,23 @@ target_compile_options(jtrace_flags INTERFACE
   $<$<BOOL:${JTRACE_WERROR}>:-Werror>)
 target_compile_definitions(jtrace_flags INTERFACE _GNU_SOURCE JTRACE_VERSION="${PROJECT_VERSION}")
 
-function(jtrace_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LINK")
-  add_library(jtrace_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  add_library(jtrace::${name} ALIAS jtrace_${name})
-  set_property(GLOBAL APPEND PROPERTY JTRACE_LIBRARIES jtrace_${name})
-  target_link_libraries(jtrace_${name} PUBLIC jtrace_flags ${ARG_LINK})
-endfunction()
-
 # jtrace_text_and_rules(TARGET): what a target does is arguments, rules and text, and no data passes in bulk. A release then takes
 # -O1: a third less time to build (scripts/demo, packages), a fifth less code, the same speed.
 function(jtrace_text_and_rules target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+function(jtrace_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "TEXT;LINK")
+  add_library(jtrace_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  add_library(jtrace::${name} ALIAS jtrace_${name})
+  set_property(GLOBAL APPEND PROPERTY JTRACE_LIBRARIES jtrace_${name})
+  target_link_libraries(jtrace_${name} PUBLIC jtrace_flags ${ARG_LINK})
+  if(ARG_TEXT)
+    add_library(jtrace_${name}_text OBJECT ${ARG_TEXT})
+    target_link_libraries(jtrace_${name}_text PRIVATE jtrace_flags ${ARG_LINK})
+    jtrace_text_and_rules(jtrace_${name}_text)
+    target_sources(jtrace_${name} PRIVATE $<TARGET_OBJECTS:jtrace_${name}_text>)
+    set_property(GLOBAL APPEND PROPERTY JTRACE_LIBRARIES jtrace_${name}_text)
+  endif()
 endfunction()
