@@ -25,12 +25,16 @@ struct FrameFact {
 };
 
 struct WaitFact {
-  std::string kind;  // as in coreinspect::Wait: "monitor", "wait", "park", "initialisation"
+  // As in coreinspect::Wait: "monitor", "wait", "park", "initialisation". And instead of "wait" and "park", if it is
+  // for another thread to do (coreinspect/tools/task_waits.h): "end" (of the owner), "task" (that the owner runs),
+  // "queued" (a task in the queue of the pool `object`).
+  std::string kind;
   std::string text;  // the same as a sentence without a subject
   std::uint64_t object = 0;
   std::string class_name;
-  ThreadKey owner = 0;     // 0: unknown, or none
-  std::string owner_name;  // "" as above
+  ThreadKey owner = 0;       // 0: unknown, or none
+  std::string owner_name;    // "" as above
+  bool owner_ended = false;  // the owner is a thread that has ended
   // True if it waits until the owner releases something, which may never happen.
   bool blocks() const { return kind == "monitor" || kind == "initialisation" || (kind == "park" && owner != 0); }
 };
@@ -56,6 +60,13 @@ struct ThreadFact {
   int compile_id = 0;    // of this compilation; 0 if none
 };
 
+// A pool of java.util.concurrent, all of its threads.
+struct PoolFact {
+  std::uint64_t object = 0;  // as in WaitFact
+  std::vector<ThreadKey> threads;
+  bool may_grow = false;  // it has fewer than its maximum: it starts one when its queue is full
+};
+
 // All threads at one moment.
 struct ThreadsLook {
   std::uint64_t ns = 0;
@@ -63,7 +74,8 @@ struct ThreadsLook {
   std::chrono::nanoseconds stopped{};  // total since the previous sample: no thread ran during this time
   std::size_t stops = 0;               // their number
   std::vector<ThreadFact> threads;
-  std::vector<std::vector<ThreadKey>> deadlocks;  // in the order of "waits for"
+  std::vector<std::vector<ThreadKey>> deadlocks;  // in the order of "waits for": locks, ends of threads, tasks
+  std::vector<PoolFact> pools;                    // those with tasks that a thread waits for
   const ThreadFact* find(ThreadKey key) const {
     for (const ThreadFact& each : threads)
       if (each.key == key && key != 0) return &each;

@@ -43,6 +43,12 @@ std::string_view without_counters(const Facts& facts) {
   if (!facts.live) return not_in_core(facts);
   return facts.counters.size() < 2 ? "the performance counters were not read twice" : "";
 }
+std::string_view without_grown_jvm(const Facts& facts) {
+  if (const auto missing = without_counters(facts); !missing.empty()) return missing;
+  return facts.counters.back().uptime.value_or(0) < kGrownUp
+             ? "the JVM has started less than 20 s ago, and may collect often"
+             : "";
+}
 std::string_view without_limits(const Facts& facts) { return facts.limits ? "" : "the JVM's limits were not read"; }
 std::string_view without_malloc(const Facts& facts) { return facts.malloc ? "" : "the memory of malloc was not read"; }
 std::string_view without_stalls(const Facts& facts) {
@@ -95,6 +101,7 @@ std::string_view to_string(Confidence confidence) {
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
       {"deadlock", "deadlocks", without_threads, find_deadlocks},
+      {"pool", "pools that wait for their own tasks", without_threads, find_starved_pools},
       {"native-deadlock", "deadlocks of the VM's locks and of native code", without_mutexes, find_native_deadlocks},
       {"mixed-deadlock", "deadlocks of Java's locks and those below together", without_mutexes, find_mixed_deadlocks},
       {"stopped", "a stopped process", without_process, find_stopped},
@@ -117,12 +124,13 @@ const std::vector<Rule>& rules() {
       {"pinned", "carriers that are kept by virtual threads", without_three_samples, find_pinned_carriers},
       {"finalizer", "a finalizer that does not end", without_long_looks, find_stuck_finalizer, true},
       {"vm-lock", "locks below Java that are not given back", without_two_mutexes, find_kept_mutexes},
+      {"lost-lock", "locks whose owners have ended", without_threads, find_lost_locks},
       {"contention", "locks that many wait for", without_threads, find_contention},
       {"lock-wait", "read-write and stamped locks that are not given back", without_long_looks,
        find_waits_without_owner, true},
       {"spinning", "threads that spin", without_three_samples, find_spinning},
       {"throttled", "a control group that takes the processors away", without_groups, find_throttled},
-      {"gc-time", "much time in collections", without_counters, find_much_collecting},
+      {"gc-time", "much time in collections", without_grown_jvm, find_much_collecting, true},
       {"gc-cpu", "a collector that uses most of the processor time", without_three_samples, find_busy_collector},
       {"vm-thread", "threads of the VM that have no rest", without_three_samples, find_busy_vm_threads},
       {"compiler", "compilations that do not end", without_three_samples, find_long_compilations},

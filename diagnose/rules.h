@@ -26,12 +26,15 @@ struct Rule {
 inline constexpr std::string_view kNotInCore = "a core does not run";
 // What is held this long is not about to be given back: a reader of a lock, a finalizer are done in milliseconds.
 inline constexpr std::uint64_t kHeldLong = 1'500'000'000;  // ns, from the first look to the last
+// A JVM that starts may collect often.
+inline constexpr double kGrownUp = 20.0;  // seconds
 // In the order of their importance.
 const std::vector<Rule>& rules();
 
 // One function for each subject; each adds its findings.
 void find_stopped(const Facts& facts, std::vector<Finding>& found);
 void find_deadlocks(const Facts& facts, std::vector<Finding>& found);
+void find_starved_pools(const Facts& facts, std::vector<Finding>& found);
 void find_native_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_mixed_deadlocks(const Facts& facts, std::vector<Finding>& found);
 // After find_stopped, find_mixed_deadlocks and those of safepoints: what they have found keeps locks of the VM, too,
@@ -41,6 +44,7 @@ void find_late_safepoint(const Facts& facts, std::vector<Finding>& found);
 void find_late_handshake(const Facts& facts, std::vector<Finding>& found);
 void find_long_operation(const Facts& facts, std::vector<Finding>& found);
 void find_kept_gc_locker(const Facts& facts, std::vector<Finding>& found);
+void find_lost_locks(const Facts& facts, std::vector<Finding>& found);
 void find_waits_without_owner(const Facts& facts, std::vector<Finding>& found);
 void find_contention(const Facts& facts, std::vector<Finding>& found);
 void find_spinning(const Facts& facts, std::vector<Finding>& found);

@@ -35,15 +35,17 @@ std::string doing(const ThreadFact& thread) {
 Finding deadlock(const Facts& facts, const std::vector<ThreadKey>& cycle, Confidence confidence) {
   const ThreadsLook& look = facts.looks.back();
   std::string names;
-  bool initialisation = false;
-  Finding finding{.rule = "deadlock", .confidence = confidence, .next = "jtrace inspect " + facts.target + " locks"};
+  bool initialisation = false, only_locks = true;
+  Finding finding{.rule = "deadlock", .confidence = confidence};
   for (const ThreadKey key : cycle) {
     const ThreadFact* thread = look.find(key);
     if (!thread) continue;
     names += (names.empty() ? "" : ", ") + quoted(thread->name);
     initialisation = initialisation || (thread->wait && thread->wait->kind == "initialisation");
+    only_locks = only_locks && (!thread->wait || thread->wait->blocks());
     finding.evidence.push_back(doing(*thread));
   }
+  finding.next = only_locks ? "jtrace inspect " + facts.target + " locks" : "jtrace stack " + facts.target + " --java";
   finding.sentence = "Deadlock" + std::string(initialisation ? " by class initialisation" : "") + ": the threads " +
                      names + " wait for each other in a circle, and none of them can go on.";
   if (facts.looks.size() > 1) finding.evidence.push_back("the same circle at two looks");
@@ -62,7 +64,7 @@ using Lock = std::pair<ThreadKey, std::string>;  // its owner and class
 std::map<Lock, Crowd> crowds_of(const ThreadsLook& look) {
   std::map<Lock, Crowd> crowds;
   for (const ThreadFact& each : look.threads) {
-    if (!each.wait || !each.wait->blocks() || each.key == 0) continue;
+    if (!each.wait || !each.wait->blocks() || each.wait->owner_ended || each.key == 0) continue;
     Crowd& crowd = crowds[{each.wait->owner, each.wait->class_name}];
     crowd.waiters.insert(each.key);
     crowd.owner = each.wait->owner;
@@ -148,6 +150,30 @@ void find_deadlocks(const Facts& facts, std::vector<Finding>& found) {
     const bool single = facts.looks.size() == 1;
     if (!single && !has_cycle(facts.looks[facts.looks.size() - 2], keys_of(cycle))) continue;
     found.push_back(deadlock(facts, cycle, single && facts.live ? Confidence::kLikely : Confidence::kCertain));
+  }
+}
+
+void find_lost_locks(const Facts& facts, std::vector<Finding>& found) {
+  if (facts.looks.empty()) return;
+  const bool single = facts.looks.size() == 1;
+  const ThreadsLook& before = facts.looks[single ? 0 : facts.looks.size() - 2];
+  std::map<Lock, std::vector<const ThreadFact*>> waiters;
+  for (const ThreadFact& each : facts.looks.back().threads) {
+    const ThreadFact* then = before.find(each.key);
+    const auto is_lost = [](const ThreadFact& thread) { return thread.wait && thread.wait->owner_ended; };
+    if (is_lost(each) && then && is_lost(*then) && then->wait->owner == each.wait->owner)
+      waiters[{each.wait->owner, each.wait->class_name}].push_back(&each);
+  }
+  for (const auto& [lock, threads] : waiters) {
+    const ThreadFact& first = *threads.front();
+    const std::string who =
+        threads.size() == 1 ? quoted(first.name) + " waits" : counted(threads.size(), "thread") + " wait";
+    found.push_back({.rule = "lost-lock",
+                     .sentence = who + " for a lock that " + quoted(first.wait->owner_name) +
+                                 " had when it ended: nobody can give it back.",
+                     .evidence = {doing(first)},
+                     .confidence = single && facts.live ? Confidence::kLikely : Confidence::kCertain,
+                     .next = "jtrace inspect " + facts.target + " locks"});
   }
 }
 

@@ -71,13 +71,12 @@ void find_full_code(const Facts& facts, std::vector<Finding>& found) {
 }
 
 void find_much_collecting(const Facts& facts, std::vector<Finding>& found) {
-  constexpr double kMuch = 0.25;   // of the time
-  constexpr double kSeveral = 3;   // collections
-  constexpr double kYoung = 20.0;  // seconds: a JVM that starts may collect often
+  constexpr double kMuch = 0.25;  // of the time
+  constexpr double kSeveral = 3;  // collections
   if (facts.counters.size() < 2) return;
   const CounterFact& before = facts.counters.front();
   const CounterFact& now = facts.counters.back();
-  if (!before.gc_seconds || !now.gc_seconds || now.ns <= before.ns || now.uptime.value_or(0) < kYoung) return;
+  if (!before.gc_seconds || !now.gc_seconds || now.ns <= before.ns || now.uptime.value_or(0) < kGrownUp) return;
   const double elapsed = static_cast<double>(now.ns - before.ns) / 1e9;
   // The time of a pause is added when it ends: a single one may be a wanted one, or have begun before the first look.
   if (now.collections.value_or(0) < before.collections.value_or(0) + kSeveral) return;
@@ -91,7 +90,7 @@ void find_much_collecting(const Facts& facts, std::vector<Finding>& found) {
                                 std::to_string(static_cast<long>(*now.collections - before.collections.value_or(0))) +
                                 " pauses within " + seconds(elapsed)},
                    .confidence = Confidence::kLikely,
-                   .next = "hsperf stat " + facts.target + " -i 1s"});
+                   .next = "hsperf stat -gcutil " + facts.target + " 1s"});
 }
 
 void find_attach_off(const Facts& facts, std::vector<Finding>& found) {

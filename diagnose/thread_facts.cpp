@@ -2,9 +2,12 @@
 
 #include "base/clock.h"
 #include "coreinspect/runtime/compile_task.h"
+#include "coreinspect/tools/circles.h"
 #include "coreinspect/tools/lock_facts.h"
 #include "coreinspect/tools/profile.h"
+#include "coreinspect/tools/task_waits.h"
 #include "diagnose/vm_threads.h"
+#include "diagnose/words.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -19,7 +22,8 @@ std::optional<WaitFact> wait_of(const LockFacts& locks, target::Address thread) 
                   .object = wait->object,
                   .class_name = wait->class_name,
                   .owner = wait->owner_id,
-                  .owner_name = wait->owner};
+                  .owner_name = wait->owner,
+                  .owner_ended = wait->owner_ended};
 }
 
 ThreadFact fact_of(const coreinspect::ThreadReport& report) {
@@ -56,6 +60,53 @@ void add_compilation(const coreinspect::Inspection& inspection, const coreinspec
   fact.compiles = method ? (*method)->class_name + "::" + (*method)->name : "a method that cannot be read";
 }
 
+std::string text_of(const coreinspect::TaskWait& wait, const LockFacts::Party* awaited) {
+  using Kind = coreinspect::TaskWait::Kind;
+  if (wait.kind == Kind::kQueued || awaited == nullptr) return "waiting for a task in the queue of a pool";
+  const std::string who = quoted(*awaited->name) + " #" + std::to_string(awaited->id);
+  return wait.kind == Kind::kEnd ? "waiting for the end of " + who : "waiting for a task that " + who + " runs";
+}
+
+WaitFact fact_of(const coreinspect::TaskWait& wait, const LockFacts& locks) {
+  using Kind = coreinspect::TaskWait::Kind;
+  const LockFacts::Party* awaited = wait.awaited == 0 ? nullptr : locks.party(wait.awaited);
+  WaitFact fact{.text = text_of(wait, awaited), .object = wait.pool};
+  fact.kind = wait.kind == Kind::kEnd ? "end" : wait.kind == Kind::kRunning ? "task" : "queued";
+  if (awaited == nullptr) return fact;
+  fact.owner = awaited->id;
+  fact.owner_name = *awaited->name;
+  return fact;
+}
+
+std::vector<ThreadKey> ids_of(const std::vector<target::Address>& threads, const LockFacts& locks) {
+  std::vector<ThreadKey> ids;
+  for (const target::Address each : threads)
+    if (const LockFacts::Party* party = locks.party(each)) ids.push_back(party->id);
+  return ids;
+}
+
+// Circles of locks, and of what else one thread has to do for another.
+void add_deadlocks(const LockFacts& locks, const coreinspect::TaskWaits& tasks, ThreadsLook& look) {
+  std::map<target::Address, target::Address> next;
+  for (const LockFacts::Party& each : locks.parties())
+    if (const auto* wait = locks.wait_of(each.key); wait && wait->kind != "wait" && wait->owner_thread != 0)
+      next[each.key] = wait->owner_thread;
+  for (const coreinspect::TaskWait& each : tasks.waits)
+    if (each.awaited != 0) next[each.waiter] = each.awaited;
+  for (const auto& circle : coreinspect::circles_in(next)) look.deadlocks.push_back(ids_of(circle, locks));
+}
+
+void add_tasks(const LockFacts& locks, const coreinspect::TaskWaits& tasks, ThreadsLook& look) {
+  std::map<ThreadKey, const coreinspect::TaskWait*> waits;
+  for (const coreinspect::TaskWait& each : tasks.waits)
+    if (const LockFacts::Party* party = locks.party(each.waiter)) waits[party->id] = &each;
+  for (ThreadFact& each : look.threads)
+    if (const auto found = waits.find(each.key); found != waits.end() && each.key != 0)
+      each.wait = fact_of(*found->second, locks);
+  for (const coreinspect::Pool& each : tasks.pools)
+    look.pools.push_back({each.object, ids_of(each.threads, locks), each.may_grow});
+}
+
 }  // namespace
 
 std::vector<FrameFact> frames_of(const coreinspect::Walk& walk) {
@@ -79,12 +130,9 @@ ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspec
       look.threads[i].wait = wait_of(locks, java.address);
   for (std::size_t i = 0; i < snapshot.virtual_threads.size(); ++i)
     look.threads[snapshot.threads.size() + i].wait = wait_of(locks, snapshot.virtual_threads[i].object);
-  for (const auto& cycle : locks.deadlocks()) {
-    std::vector<ThreadKey> keys;
-    for (const target::Address each : cycle)
-      if (const LockFacts::Party* party = locks.party(each)) keys.push_back(party->id);
-    look.deadlocks.push_back(std::move(keys));
-  }
+  const coreinspect::TaskWaits tasks = coreinspect::task_waits(inspection, locks);
+  add_deadlocks(locks, tasks, look);
+  add_tasks(locks, tasks, look);
   return look;
 }
 

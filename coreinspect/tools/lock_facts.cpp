@@ -54,7 +54,8 @@ std::string describe(const Wait& wait) {
                      : wait.kind == "wait"  ? "waiting on"
                                             : "parking to wait for";
   text += " <" + hex(wait.object) + "> (a " + (wait.class_name.empty() ? "?" : printable(wait.class_name)) + ")";
-  return owner.empty() ? text : text + " owned by " + owner;
+  if (owner.empty()) return text;
+  return text + " owned by " + owner + (wait.owner_ended ? ", which has ended" : "");
 }
 
 bool waits_for_work(const Wait& wait, const Walk& walk) {
@@ -167,10 +168,23 @@ std::optional<Wait> LockFacts::wait_for(Address blocker, const target::MemoryRea
   const bool of_stop = &memory == snapshot_.headers.get();
   for (const Party& each : parties_)
     if ((!each.java || !of_stop) && each.object == *owner) wait.owner_thread = each.key;
-  if (!of_stop) return wait;
   const auto known = snapshot_.parked.threads.find(*owner);
-  if (known != snapshot_.parked.threads.end()) wait.owner_thread = known->second;
+  if (of_stop && known != snapshot_.parked.threads.end()) wait.owner_thread = known->second;
+  if (wait.owner_thread == 0) note_ended_owner(wait, *owner);
   return wait;
+}
+
+// java.lang.Thread.threadStatus, from JDK 19 on in its `holder`; TERMINATED is 2 (jvmti.h). A virtual thread has none.
+void LockFacts::note_ended_owner(Wait& wait, Address owner) const {
+  constexpr std::uint32_t kTerminated = 2;
+  const ObjectModel& objects = inspection_.objects();
+  const Address holder = objects.reference(owner, "holder").value_or(0);
+  const auto status = objects.value<std::uint32_t>(holder != 0 ? holder : owner, "threadStatus");
+  const auto name = objects.text_field(owner, "name");
+  if (!status || *status != kTerminated || !name) return;
+  wait.owner = *name;
+  wait.owner_id = objects.value<std::int64_t>(owner, "tid").value_or(0);
+  wait.owner_ended = true;
 }
 
 // A class that has been initialized since the stop has no lock any more: the wait is then shown as a wait on an int[].

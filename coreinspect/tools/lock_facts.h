@@ -26,6 +26,7 @@ struct Wait {
   std::string owner;  // name of the owning thread; "" if none or unknown
   std::int64_t owner_id = 0;
   Address owner_thread = 0;  // LockFacts::Party::key
+  bool owner_ended = false;  // it is a thread that has ended: nobody can give it back
 };
 std::string describe(const Wait& wait);
 // A pool's or timer's thread without a task, one of the JDK's own that waits for references: nobody keeps it waiting.
@@ -63,6 +64,7 @@ class LockFacts {
   const JavaThread* java_of(const Party& party) const;  // of a mounted virtual thread its carrier; null: none
   std::optional<Wait> wait_for_blocker(Address thread) const;
   std::optional<Wait> wait_for(Address blocker, const target::MemoryReader& memory) const;
+  void note_ended_owner(Wait& wait, Address owner) const;
   void complete(Wait& wait);
   void note_initialisation(Wait& wait);
   Address owner_of_object(Address object) const;

@@ -20,9 +20,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -103,6 +107,141 @@ public final class Ailing {
         both.countDown();
         await(both);
         other.lock();
+    }
+
+    static void join(Thread thread, long millis) {
+        try {
+            do {
+                thread.join(millis);
+            } while (thread.isAlive());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    static <T> T get(Future<T> future) {
+        try {
+            return future.get();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Two threads that wait for each other's end; with a time limit they only look like it. */
+    static void joins(long millis) {
+        final Thread[] threads = new Thread[2];
+        final CountDownLatch both = new CountDownLatch(1);
+        for (int i = 0; i < 2; i++) {
+            int other = 1 - i;
+            threads[i] = start((millis == 0 ? "join-" : "timed-") + (i + 1), () -> {
+                await(both);
+                join(threads[other], millis);
+            });
+        }
+        both.countDown();
+        for (Thread each : threads) {
+            awaitState(each, millis == 0 ? Thread.State.WAITING : Thread.State.TIMED_WAITING);
+        }
+    }
+
+    /** One waits for the end of another, and has the lock that this one needs. */
+    static void joinWithLock() {
+        final Object lock = new Object();
+        final CountDownLatch locked = new CountDownLatch(1);
+        Thread ends = new Thread(() -> {
+            await(locked);
+            synchronized (lock) {
+                sink++;
+            }
+        }, "never-ends");
+        ends.setDaemon(true);
+        ends.start();
+        Thread stops = start("stopper", () -> {
+            synchronized (lock) {
+                locked.countDown();
+                join(ends, 0);
+            }
+        });
+        awaitState(ends, Thread.State.BLOCKED);
+        awaitState(stops, Thread.State.WAITING);
+    }
+
+    /** Two tasks that each wait for the other's result. */
+    static void tasks() {
+        final List<FutureTask<Integer>> tasks = new ArrayList<>();
+        final CountDownLatch both = new CountDownLatch(2);
+        for (int i = 0; i < 2; i++) {
+            int other = 1 - i;
+            tasks.add(new FutureTask<>(() -> {
+                both.countDown();
+                await(both);
+                return get(tasks.get(other));
+            }));
+        }
+        awaitState(start("task-1", tasks.get(0)), Thread.State.WAITING);
+        awaitState(start("task-2", tasks.get(1)), Thread.State.WAITING);
+    }
+
+    static ExecutorService pool(String name, int size, List<Thread> threads) {
+        return Executors.newFixedThreadPool(size, body -> {
+            Thread thread = new Thread(body, name + "-" + (threads.size() + 1));
+            thread.setDaemon(true);
+            threads.add(thread);
+            return thread;
+        });
+    }
+
+    /** Each task of a pool waits for another task of `inner`. */
+    static void nested(String name, int size, ExecutorService inner, Callable<Integer> last) {
+        final List<Thread> threads = new ArrayList<>();
+        ExecutorService outer = pool(name, size, threads);
+        final CountDownLatch all = new CountDownLatch(size);
+        for (int i = 0; i < size; i++) {
+            outer.submit(() -> {
+                all.countDown();
+                await(all);
+                return get((inner == null ? outer : inner).submit(last));
+            });
+        }
+        await(all);
+        for (Thread each : threads) {
+            awaitState(each, Thread.State.WAITING);
+        }
+    }
+
+    static void nestedFutures(int size) {
+        final List<Thread> threads = new ArrayList<>();
+        ExecutorService pool = pool("future", size, threads);
+        final CountDownLatch all = new CountDownLatch(size);
+        for (int i = 0; i < size; i++) {
+            CompletableFuture.runAsync(() -> {
+                all.countDown();
+                await(all);
+                CompletableFuture.supplyAsync(() -> 1, pool).join();
+            }, pool);
+        }
+        await(all);
+        for (Thread each : threads) {
+            awaitState(each, Thread.State.WAITING);
+        }
+    }
+
+    /** Nobody waits for himself: the tasks of the inner pool are running. */
+    static void nestedHealthy() {
+        ExecutorService inner = pool("inner", 2, new ArrayList<>());
+        nested("outer", 3, inner, () -> {
+            sleep(600_000);
+            return 1;
+        });
+    }
+
+    /** A lock whose owner has ended. */
+    static void loseLock(int waiters) {
+        final ReentrantLock lock = new ReentrantLock();
+        join(start("mortal", () -> lock.lock()), 0);
+        for (int i = 0; i < waiters; i++) {
+            awaitState(start("left-" + i, () -> lock.lock()), Thread.State.WAITING);
+        }
     }
 
     static final CountDownLatch INITIALISERS = new CountDownLatch(2);
@@ -550,6 +689,13 @@ public final class Ailing {
             case "monitors": monitors(); break;
             case "synchronizers": synchronizers(); break;
             case "initialisers": initialisers(); break;
+            case "joins": joins(number); break;
+            case "join-with-lock": joinWithLock(); break;
+            case "tasks": tasks(); break;
+            case "lose-lock": loseLock(number); break;
+            case "pool": nested("own", number, null, () -> 1); break;
+            case "futures": nestedFutures(number); break;
+            case "two-pools": nestedHealthy(); break;
             case "spin": spin(); break;
             case "clock": start("clock-watcher", Ailing::watchTheClock); break;
             case "contend": contend(number); break;

@@ -70,6 +70,49 @@ TEST_P(Diagnose, NamesEachDeadlockOfAJvmAndOfItsCore) {
   EXPECT_THAT(dead.document["diagnosis"]["skipped"].dump(), HasSubstr("a core does not run"));
 }
 
+TEST_P(Diagnose, NamesThreadsThatWaitForWhatCannotCome) {
+  const bool with_core = why_no_kernel_core().empty();
+  const auto jvm = start();
+  for (const char* kind : {"joins", "join-with-lock", "tasks", "pool 3", "futures 1", "lose-lock 2"})
+    must(jvm->ask(kind));
+  const auto expect_all = [](const Diagnosis& found) {
+    EXPECT_THAT(found.rules(), ElementsAre("deadlock", "deadlock", "deadlock", "pool", "pool", "lost-lock"))
+        << found.done.out;
+    EXPECT_THAT(
+        found.texts("deadlock"),
+        UnorderedElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("waiting for the end of \\\"join-1\\\" #"),
+                                   HasSubstr("waiting for the end of \\\"join-2\\\" #")),
+                             AllOf(HasSubstr("certain: "), HasSubstr("waiting for the end of \\\"never-ends\\\" #"),
+                                   HasSubstr("waiting to lock"), HasSubstr("owned by \\\"stopper\\\"")),
+                             AllOf(HasSubstr("certain: "), HasSubstr("waiting for a task that \\\"task-1\\\" #"),
+                                   HasSubstr("waiting for a task that \\\"task-2\\\" #"))));
+    EXPECT_THAT(
+        found.texts("lost-lock"),
+        ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("2 threads wait for a lock that \\\"mortal\\\" had"),
+                          HasSubstr(", which has ended, at Ailing."))));
+    EXPECT_THAT(
+        found.texts("pool"),
+        UnorderedElementsAre(
+            AllOf(HasSubstr("certain: "), HasSubstr("All 3 threads of a pool wait"), HasSubstr("own-1"),
+                  HasSubstr("own-2"), HasSubstr("own-3"), HasSubstr("at Ailing.get(Ailing.java")),
+            AllOf(HasSubstr("certain: "), HasSubstr("The only thread of a pool waits"), HasSubstr("future-1"))));
+  };
+  expect_all(diagnose(jvm->pid_text(), {"--interval", "0.3"}));
+  if (!with_core) return;
+  const CoreFolder folder(*jvm);
+  jvm->signal(SIGXCPU);
+  must(jvm->wait_exit());
+  ASSERT_NE(folder.core(), "");
+  expect_all(diagnose(folder.core(), {"--sysroot", GetParam().root.value_or("/")}));
+}
+
+TEST_P(Diagnose, TakesWaitsThatEndForNoDeadlock) {
+  const auto jvm = start();
+  for (const char* kind : {"joins 100", "two-pools"}) must(jvm->ask(kind));
+  const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", "0.3"});
+  EXPECT_THAT(found.rules(), IsEmpty()) << found.done.out;
+}
+
 TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
   const auto jvm = start();
   must(jvm->ask("contend 6"));

@@ -428,5 +428,60 @@ TEST(LockWaitRule, NeedsALockWithoutAnOwnerAndAThreadThatDoesNotRun) {
   EXPECT_THAT(found[0].sentence, HasSubstr("1 thread waits for a lock"));
 }
 
+ThreadFact for_task(ThreadKey key, const char* kind, std::uint64_t pool, ThreadKey owner) {
+  ThreadFact fact = thread(key);
+  fact.wait = WaitFact{.kind = kind, .text = "waiting for a task", .object = pool, .owner = owner};
+  return fact;
+}
+ThreadsLook starved(std::vector<ThreadFact> threads, std::uint64_t pool = 0x40) {
+  ThreadsLook look{.pools = {{.object = pool}}};
+  for (const ThreadFact& each : threads) look.pools[0].threads.push_back(each.key);
+  look.threads = std::move(threads);
+  return look;
+}
+
+TEST(PoolRule, NeedsThatAllThreadsWaitForTheirOwnQueue) {
+  const auto queued = [](ThreadKey key) { return for_task(key, "queued", 0x40, 0); };
+  const ThreadsLook all = starved({queued(1), queued(2)});
+  const auto found = found_by(find_starved_pools, facts_of({all, all}));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].confidence, Confidence::kCertain);
+  EXPECT_THAT(found[0].sentence, HasSubstr("All 2 threads of a pool wait"));
+  const ThreadsLook one_runs = starved({queued(1), thread(2)});
+  EXPECT_THAT(found_by(find_starved_pools, facts_of({all, one_runs})), IsEmpty());
+  EXPECT_THAT(found_by(find_starved_pools, facts_of({one_runs, all})), IsEmpty());
+  const ThreadsLook of_other_pool = starved({queued(1), for_task(2, "queued", 0x80, 0)});
+  EXPECT_THAT(found_by(find_starved_pools, facts_of({of_other_pool, of_other_pool})), IsEmpty());
+}
+
+TEST(PoolRule, CountsThreadsThatWaitForStuckOnesAndFindsAMovedPool) {
+  const auto chain = [](std::uint64_t pool) {
+    return starved({for_task(1, "task", 0, 2), for_task(2, "queued", pool, 0), waiter(3, 1)}, pool);
+  };
+  EXPECT_THAT(found_by(find_starved_pools, facts_of({chain(0x40), chain(0x80)})), SizeIs(1));
+  const ThreadsLook for_outside = starved({for_task(1, "task", 0, 9), for_task(2, "queued", 0x40, 0)});
+  EXPECT_THAT(found_by(find_starved_pools, facts_of({for_outside, for_outside})), IsEmpty());
+}
+
+TEST(PoolRule, IsLessSureOfAPoolThatMayGrowAndOfOneLook) {
+  ThreadsLook look = starved({for_task(1, "queued", 0x40, 0)});
+  EXPECT_EQ(found_by(find_starved_pools, facts_of({look})).at(0).confidence, Confidence::kLikely);
+  look.pools[0].may_grow = true;
+  EXPECT_EQ(found_by(find_starved_pools, facts_of({look, look})).at(0).confidence, Confidence::kLikely);
+}
+
+TEST(LostLockRule, NeedsTheSameEndedOwnerAtTwoLooks) {
+  const auto look = [](bool ended, ThreadKey owner) {
+    ThreadsLook made{.threads = {waiter(1, owner), waiter(2, owner)}};
+    for (ThreadFact& each : made.threads) each.wait->owner_ended = ended;
+    return made;
+  };
+  const auto found = found_by(find_lost_locks, facts_of({look(true, 9), look(true, 9)}));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].sentence, HasSubstr("2 threads wait for a lock"));
+  EXPECT_THAT(found_by(find_lost_locks, facts_of({look(false, 9), look(true, 9)})), IsEmpty());
+  EXPECT_THAT(found_by(find_lost_locks, facts_of({look(true, 8), look(true, 9)})), IsEmpty());
+}
+
 }  // namespace
 }  // namespace jtrace::diagnose

@@ -22,7 +22,7 @@ Collected all_collected() {
   collected.facts.looks.back().ns = kHeldLong;
   collected.facts.safepoints.resize(2, {.state = SafepointFact::State::kNone, .locker_wanted = false});
   collected.facts.process.resize(2, {.state = 'S'});
-  collected.facts.counters.resize(2);
+  collected.facts.counters.resize(2, {.uptime = 60});
   collected.facts.direct_read = true;
   collected.facts.limits.emplace();
   collected.facts.malloc.emplace();
@@ -65,6 +65,15 @@ TEST(Verdict, WithAFindingIsShortAboutTheRest) {
   EXPECT_THAT(text_of(verdict, collected),
               HasSubstr(verdict.asked[3] + " and " + std::to_string(verdict.asked.size() - 4) +
                         " more kinds of trouble (--format json names all).\n"));
+}
+
+TEST(Verdict, SaysThatAYoungJvmMayCollectOften) {
+  Collected collected = all_collected();
+  collected.facts.counters.back().uptime = 12;
+  const Verdict verdict = judge(collected.facts);
+  ASSERT_EQ(verdict.unasked.size(), 1u);
+  EXPECT_FALSE(is_partial(verdict, collected));
+  EXPECT_THAT(text_of(verdict, collected), HasSubstr("less than 20 s ago"));
 }
 
 TEST(Verdict, NamesWhatWasNotLookedAt) {

@@ -1,0 +1,38 @@
+// What threads wait for that another thread has to do: to end (Thread.join), or to run a task (FutureTask,
+// CompletableFuture) that it has begun, or that is in the queue of a pool.
+//
+// Of a live target everything but the stacks is read after the stop: what is true of two looks in a row is true.
+// Fields by name: java.lang.Thread; of java.util.concurrent FutureTask, CompletableFuture, ThreadPoolExecutor and the
+// queues of these pools (JDK 8 to 27). Not known: who runs a CompletableFuture, the end of a virtual thread, the
+// queues of a ForkJoinPool, pools whose factory wraps the worker. Waits with a time limit are left out: they end by
+// themselves. Values. Threads: one at a time.
+#pragma once
+
+#include <vector>
+
+#include "coreinspect/tools/lock_facts.h"
+
+namespace jtrace::coreinspect {
+
+struct TaskWait {
+  enum class Kind { kEnd, kRunning, kQueued };
+  Kind kind = Kind::kEnd;
+  Address waiter = 0;   // LockFacts::Party::key
+  Address awaited = 0;  // the same: the thread that has to end, or runs the task; 0 with kQueued
+  Address pool = 0;     // with kQueued the ThreadPoolExecutor in whose queue the task is
+};
+
+// A java.util.concurrent.ThreadPoolExecutor whose threads are known, all of them.
+struct Pool {
+  Address object = 0;
+  std::vector<Address> threads;  // LockFacts::Party::key
+  bool may_grow = false;         // it has fewer threads than its maximum: it starts one when its queue is full
+};
+
+struct TaskWaits {
+  std::vector<TaskWait> waits;
+  std::vector<Pool> pools;  // those of `waits`
+};
+TaskWaits task_waits(const Inspection& inspection, const LockFacts& locks);
+
+}  // namespace jtrace::coreinspect

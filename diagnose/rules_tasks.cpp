@@ -1,0 +1,73 @@
+// Rules about threads that wait for what other threads have to do. Circles of such waits are deadlocks
+// (rules_locks.cpp).
+#include <algorithm>
+#include <set>
+
+#include "base/strings.h"
+#include "diagnose/rules.h"
+#include "diagnose/words.h"
+
+namespace jtrace::diagnose {
+namespace {
+
+// The threads of a pool that cannot go on before a task in its own queue is run: those that wait for it, and those that
+// wait for these.
+std::set<ThreadKey> stuck_of(const ThreadsLook& look, const PoolFact& pool) {
+  std::set<ThreadKey> stuck;
+  const auto is_stuck = [&](const ThreadFact* each) {
+    if (each == nullptr || !each->wait) return false;
+    const WaitFact& wait = *each->wait;
+    if (wait.kind == "queued") return wait.object == pool.object;
+    return (wait.blocks() || wait.kind == "end" || wait.kind == "task") && stuck.contains(wait.owner);
+  };
+  for (std::size_t before = 0, first = 1; first == 1 || stuck.size() > before; first = 0) {
+    before = stuck.size();
+    for (const ThreadKey key : pool.threads)
+      if (is_stuck(look.find(key))) stuck.insert(key);
+  }
+  return stuck;
+}
+
+bool is_starved(const ThreadsLook& look, const PoolFact& pool) {
+  return !pool.threads.empty() && stuck_of(look, pool).size() == pool.threads.size();
+}
+
+// A collection may move the pool: it is known by its threads.
+bool has_starved(const ThreadsLook& look, const std::vector<ThreadKey>& threads) {
+  return std::any_of(look.pools.begin(), look.pools.end(), [&](const PoolFact& each) {
+    return std::is_permutation(each.threads.begin(), each.threads.end(), threads.begin(), threads.end()) &&
+           is_starved(look, each);
+  });
+}
+
+Finding starved(const Facts& facts, const PoolFact& pool) {
+  const ThreadsLook& look = facts.looks.back();
+  const std::size_t count = pool.threads.size();
+  Finding finding{.rule = "pool", .next = "jtrace stack " + facts.target + " --java --group"};
+  finding.sentence = (count == 1 ? std::string("The only thread of a pool waits for a task that is")
+                                 : "All " + std::to_string(count) + " threads of a pool wait for tasks that are") +
+                     " in the queue of the same pool: no thread is left to run " + (count == 1 ? "it." : "them.");
+  constexpr std::size_t kShown = 3;
+  for (std::size_t i = 0; i < std::min(count, kShown); ++i)
+    if (const ThreadFact* each = look.find(pool.threads[i]))
+      finding.evidence.push_back(quoted(*each) + " is " + each->wait->text + ", at " + own_place(each->frames));
+  if (count > kShown) finding.evidence.push_back("and " + counted(count - kShown, "other"));
+  if (pool.may_grow) finding.evidence.push_back("the pool may start more threads, but only when its queue is full");
+  const bool once = facts.live && facts.looks.size() == 1;
+  finding.confidence = pool.may_grow || once ? Confidence::kLikely : Confidence::kCertain;
+  return finding;
+}
+
+}  // namespace
+
+void find_starved_pools(const Facts& facts, std::vector<Finding>& found) {
+  if (facts.looks.empty() || stands_still(facts)) return;
+  const ThreadsLook& last = facts.looks.back();
+  for (const PoolFact& each : last.pools) {
+    if (!is_starved(last, each)) continue;
+    if (facts.looks.size() > 1 && !has_starved(facts.looks[facts.looks.size() - 2], each.threads)) continue;
+    found.push_back(starved(facts, each));
+  }
+}
+
+}  // namespace jtrace::diagnose
