@@ -24,14 +24,20 @@ struct ExceptionArguments {
 };
 
 // Methods of the JDK that catch what a task throws, or that it leaves when it ends its thread: without them both would
-// be "left". FutureTask.report throws it on from Future.get.
+// be "left". FutureTask.report throws it on from Future.get, as do the others' methods that throw.
 constexpr const char* kCatchers[] = {"java.lang.Thread run include",
                                      "java.util.concurrent.FutureTask run include",
                                      "java.util.concurrent.FutureTask runAndReset include",
                                      "java.util.concurrent.FutureTask report include",
                                      "java.util.concurrent.ThreadPoolExecutor runWorker include",
-                                     "java.util.concurrent.CompletableFuture$AsyncRun run include",
-                                     "java.util.concurrent.CompletableFuture$AsyncSupply run include",
+                                     "java.util.concurrent.CompletableFuture$Async* run include",
+                                     "java.util.concurrent.CompletableFuture$* tryFire include",
+                                     "java.util.concurrent.CompletableFuture uni* include",
+                                     "java.util.concurrent.CompletableFuture bi* include",
+                                     "java.util.concurrent.CompletableFuture report* include",
+                                     "java.util.concurrent.ForkJoinTask$InterruptibleTask exec include",
+                                     "java.util.concurrent.ForkJoinTask get include",
+                                     "java.util.concurrent.ForkJoinTask uncheckedThrow include",
                                      "java.util.concurrent.ForkJoinTask doExec include"};
 
 Result<> give_options(session::OptionReader& reader, const ExceptionArguments& arguments) {

@@ -1,10 +1,14 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Exceptions whose way is known. Each line is a command "WAY N": so many of that way, answered when all is done. The
@@ -229,6 +233,35 @@ public final class Throws {
         executor.shutdown();
     }
 
+    /** Tasks of both kinds of pool, and of a CompletableFuture: somebody asks for the result of the first of each. */
+    static void inTasks(int i) throws Exception {
+        Callable<Void> fails = () -> {
+            fail(i);
+            return null;
+        };
+        for (ExecutorService executor : new ExecutorService[] {Executors.newSingleThreadExecutor(), new ForkJoinPool(1)}) {
+            ask(executor.submit(fails));
+            executor.submit(fails);
+            executor.shutdown();
+            executor.awaitTermination(10, TimeUnit.SECONDS);
+        }
+        ask(CompletableFuture.runAsync(() -> fail(i)));
+        CompletableFuture.runAsync(() -> fail(i)).exceptionally(e -> null).join();
+        CompletableFuture.completedFuture(i).thenAccept(Throws::fail).handle((v, e) -> 1).join();
+    }
+
+    static void ask(Future<?> future) throws Exception {
+        try {
+            if (future instanceof CompletableFuture) {
+                ((CompletableFuture<?>) future).join();
+            } else {
+                future.get();
+            }
+        } catch (ExecutionException | CompletionException e) {
+            sink++;
+        }
+    }
+
     static void left(int i) throws Exception {
         Thread thread = new Thread(new Dies(i), "dies");
         thread.setUncaughtExceptionHandler((t, e) -> sink++);
@@ -251,6 +284,7 @@ public final class Throws {
             case "kept": kept(i); break;
             case "helped": helped(i); break;
             case "inAnotherThread": inAnotherThread(i); break;
+            case "inTasks": inTasks(i); break;
             case "left": left(i); break;
             default: throw new IllegalArgumentException(way);
         }

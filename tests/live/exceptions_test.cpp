@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "base/file.h"
@@ -22,6 +23,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -120,6 +122,32 @@ TEST_P(ExceptionsTest, GoOnInAnotherThread) {
   }
   EXPECT_EQ(outer, 20u) << rows;
   EXPECT_EQ(inner, 20u) << rows;
+}
+
+// What a task throws, by the executor that catches it and by what its result is used for.
+TEST_P(ExceptionsTest, OfTasksAreKeptUntilSomebodyAsks) {
+  auto jvm = JvmProcess::start(GetParam(), "Throws", attachable(GetParam()));
+  ASSERT_TRUE(jvm) << jvm.error().message();
+  std::atomic<bool> is_over{false};
+  std::thread work([&] {
+    while (!is_over) (void)(*jvm)->ask("inTasks 5");
+  });
+  const auto done = run_jtrace({"exceptions", (*jvm)->pid_text(), "--duration", "4s", "--format", "json", "--filter",
+                                "Throws", "--filter", "Throws$*"});
+  is_over = true;
+  work.join();
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(done->status, 0) << done->err;
+  const json rows = json::parse(done->out)["data"][0]["exceptions"];
+  std::set<std::string> ends;
+  for (const json& row : rows) {
+    if (row["class"] != kKnown || row["end"] == "left") continue;
+    ends.insert(row["end"].get<std::string>() + " " + row.value("keptFor", row.value("causeOf", "")));
+  }
+  EXPECT_THAT(ends, ElementsAre("swallowed Future.get", "swallowed the CompletableFuture",
+                                "wrapped java.util.concurrent.CompletionException",
+                                "wrapped java.util.concurrent.ExecutionException"))
+      << done->out;
 }
 
 TEST_P(ExceptionsTest, HaveMessagesWhereAskedFor) {

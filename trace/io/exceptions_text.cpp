@@ -21,11 +21,16 @@ bool ended_thread(const Scope& scope, const ExceptionKey& key) {
   return key.end == ExceptionEnd::kLeft && scope.method_name(key.caught.method) == "java.lang.Thread.run";
 }
 
-// What a task of ExecutorService.submit throws is caught by FutureTask.run; Future.get throws it on, as a cause.
-bool is_kept_for_get(const Scope& scope, const ExceptionKey& key) {
-  if (key.end != ExceptionEnd::kSwallowed) return false;
+// Where the JDK catches what a task throws: for whom it keeps it. Who asks throws it on, as a cause (FutureTask.report,
+// CompletableFuture.reportJoin); the functions of exceptionally() and handle() get it as an argument. "" elsewhere.
+std::string_view kept_for(const Scope& scope, const ExceptionKey& key) {
+  if (key.end != ExceptionEnd::kSwallowed) return "";
   const std::string method = scope.method_name(key.caught.method);
-  return method == "java.util.concurrent.FutureTask.run" || method == "java.util.concurrent.FutureTask.runAndReset";
+  if (method == "java.util.concurrent.FutureTask.run" || method == "java.util.concurrent.FutureTask.runAndReset" ||
+      method == "java.util.concurrent.ForkJoinTask.doExec" ||
+      method == "java.util.concurrent.ForkJoinTask$InterruptibleTask.exec")
+    return "Future.get";
+  return method.starts_with("java.util.concurrent.CompletableFuture") ? "the CompletableFuture" : "";
 }
 
 // What a sampled line looks like: "thrown in A.f:12, caught in B.g:40".
@@ -44,7 +49,12 @@ std::string way_text(const Scope& scope, const ExceptionKey& key) {
     case ExceptionEnd::kUnknown: return text + ", last seen in " + site_text(scope, key.caught);
     default: text += ", caught in " + site_text(scope, key.caught);
   }
-  if (is_kept_for_get(scope, key)) text += ", which keeps it for Future.get: nobody has asked for it";
+  if (const std::string_view kept = kept_for(scope, key); kept == "Future.get")
+    text += ", which keeps it for Future.get: nobody has asked for it";
+  else if (!kept.empty())
+    text +=
+        ", which keeps it for the CompletableFuture: no join or get has thrown it (exceptionally, handle may have had "
+        "it)";
   if (key.end == ExceptionEnd::kWrapped) text += ", thrown on as the cause of " + key.other;
   if (key.end == ExceptionEnd::kSuppressed) text += ", suppressed by " + key.other;
   return text;
@@ -114,7 +124,7 @@ void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, co
   write_site(json, has_handler(scope, key) ? "caught" : "lastIn", scope, key.caught);
   if (ended_thread(scope, key)) json.member("endedThread", true);
   if (left_initializer(scope, key)) json.member("leftInitializer", true);
-  if (is_kept_for_get(scope, key)) json.member("keptForGet", true);
+  if (const std::string_view kept = kept_for(scope, key); !kept.empty()) json.member("keptFor", kept);
   if (!key.other.empty()) json.member(key.end == ExceptionEnd::kWrapped ? "causeOf" : "suppressedBy", key.other);
   json.member("thrownOn", count.thrown_on)
       .member("maybeThrownAnew", count.maybe_anew)
