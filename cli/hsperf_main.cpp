@@ -1,9 +1,10 @@
 // hsperf: every counter of every JVM.
 #include "cli/hsperf_commands.h"
+#include "cli/task_map.h"
 
 int main(int argc, char** argv) {
   jtrace::set_program_name("hsperf");
-  CLI::App& app = *new CLI::App("performance counters of HotSpot JVMs, read from outside", "hsperf");
+  CLI::App& app = *new CLI::App("reads the performance counters of HotSpot JVMs from outside", "hsperf");
   jtrace::ExitStatus status = jtrace::ExitStatus::kOk;
   for (jtrace::cli::AddCommand add : jtrace::cli::kHsperfCommands) add(app, status);
 
@@ -11,5 +12,6 @@ int main(int argc, char** argv) {
   std::vector<char*> arguments = {argv[0]};
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  return jtrace::cli::run_program(app, status, static_cast<int>(words.size()) + 1, arguments.data());
+  return jtrace::cli::run_program(app, status, static_cast<int>(words.size()) + 1, arguments.data(),
+                                  jtrace::cli::counter_map);
 }

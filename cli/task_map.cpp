@@ -27,17 +27,26 @@ constexpr Task kTasks[] = {
     {"which JVMs run", "jtrace list; jtrace doctor [PID]", "the JVMs, and what you may do with one"},
 };
 
+constexpr Task kCounterTasks[] = {
+    {"which JVMs run", "hsperf list", "the JVMs, and where their counters are"},
+    {"", "hsperf top", "all of them on one screen: heap, pauses, threads"},
+    {"pauses, heap", "hsperf stat -gcutil PID 1s", "as jstat, without a JDK"},
+    {"all counters", "hsperf snap PID", "at one moment; --format json"},
+    {"over time", "hsperf poll PID --interval 1s -o gc.csv", "a series; also .xml and .jsonl"},
+    {"an alert", "hsperf check PID 'old.share > 90%'", "status 0: it holds, 1: it does not"},
+    {"a dashboard", "hsperf serve", "metrics of all JVMs for Prometheus, at 127.0.0.1:9797"},
+};
+
 std::string padded(std::string text, std::size_t width) {
   text.resize(std::max(text.size() + 1, width), ' ');
   return text;
 }
 
-}  // namespace
-
-std::string task_map(const CLI::App& app) {
+template <std::size_t kCount>
+std::string map_of(const CLI::App& app, const Task (&tasks)[kCount]) {
   std::string text =
       app.get_name() + " " + app.get_description() + ".\nPID is a process id or a part of a main class.\n\n";
-  for (const Task& task : kTasks)
+  for (const Task& task : tasks)
     text.append("  ").append(padded(task.trouble, 15)).append(padded(task.command, 55)).append(task.answer) += '\n';
   text += "\nAll commands; each has --help:";
   std::size_t column = kWidth;
@@ -49,5 +58,11 @@ std::string task_map(const CLI::App& app) {
   }
   return text + "\n";
 }
+
+}  // namespace
+
+std::string task_map(const CLI::App& app) { return map_of(app, kTasks); }
+
+std::string counter_map(const CLI::App& app) { return map_of(app, kCounterTasks); }
 
 }  // namespace jtrace::cli

@@ -1,4 +1,4 @@
-// What a bare `jtrace` prints: which command answers which question, then all commands.
+// What a bare `jtrace` or `hsperf` prints: which command answers which question, then all commands.
 #pragma once
 
 #include <string>
@@ -9,5 +9,6 @@ namespace jtrace::cli {
 
 // `app`: with all its commands.
 std::string task_map(const CLI::App& app);
+std::string counter_map(const CLI::App& app);  // of hsperf
 
 }  // namespace jtrace::cli
