@@ -76,6 +76,8 @@ std::optional<bool> Expression::Node::truth(const Values& values) const {
   }
 }
 
+bool Expression::is_known(const Values& values) const { return root_->truth(values).has_value(); }
+
 bool Expression::holds(const Values& values) const { return root_->truth(values).value_or(false); }
 
 class ExpressionParser {

@@ -37,6 +37,8 @@ class Expression {
   // Nothing for a name that has no value now: then neither a comparison with it nor its negation by `not` holds.
   using Values = std::function<std::optional<double>(const Name&)>;
   bool holds(const Values& values) const;
+  // False if it can be neither true nor false: a value is missing, or something is divided by 0.
+  bool is_known(const Values& values) const;
 
  private:
   friend class ExpressionParser;

@@ -65,6 +65,9 @@ bool only_at_gc(const Name& name, const Snapshot& snapshot) {
 }  // namespace
 
 Result<Watch> Watch::of(Expression expression, const Snapshot& snapshot) {
+  if (expression.names().empty())
+    return fail(ErrorCategory::kUsage,
+                "the condition names no counter and no derived value, so it says nothing of the JVM");
   for (const Name& name : expression.names())
     if (!find_derived(name.text) && !counter_value(name.text, snapshot)) return fail(unknown_name(name.text, snapshot));
   return Watch(std::move(expression));
@@ -84,13 +87,14 @@ bool Watch::holds(const Snapshot& now, const Snapshot* before) const {
 
 std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
   std::string text;
-  bool of_pauses = false;  // some that is unknown
+  bool all_known = true, of_pauses = false;  // of_pauses: some that is unknown
   for (const Name& name : expression_.names()) {
     if (!text.empty()) text += ", ";
     text += name.rate ? "rate(" + name.text + ")" : name.text;
     const auto value = value_of(name, now, before);
     if (!value) {
       text += " unknown";
+      all_known = false;
       of_pauses = of_pauses || name.text.starts_with("gc.") || name.text == "full.count";
       continue;
     }
@@ -100,6 +104,8 @@ std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
     if (const auto unit = unit_of(name, now); !unit.empty()) text.append(" ").append(unit);
     if (only_at_gc(name, now)) text += " (changes only at a collection)";
   }
+  if (all_known && !expression_.is_known([&](const Name& name) { return value_of(name, now, before); }))
+    text += "; a division by 0 has no value";
   if (of_pauses && counts_phases(now)) text.append("; ").append(kCountsPhases);
   return text;
 }

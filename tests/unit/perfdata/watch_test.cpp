@@ -11,6 +11,7 @@ namespace jtrace::perfdata {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A JVM `seconds` after its first sample, with that many pauses of 100 ms.
 Snapshot at(double seconds, int pauses) {
@@ -128,6 +129,24 @@ TEST(Watch, OfShenandoahPausesAreUnknownForAReason) {
 TEST(Watch, CountersCountInTheirTrueUnit) {
   const Snapshot now = at(0, 10);
   EXPECT_TRUE(watch_of("sun.gc.collector.0.time == 1s", now).holds(now, nullptr));
+}
+
+TEST(Watch, SaysThatADivisionByZeroHasNoValue) {
+  const Snapshot now = at(2, 0);
+  const Watch by_zero = watch_of("gc.time / gc.count > 1", now);
+  EXPECT_FALSE(by_zero.holds(now, nullptr));
+  EXPECT_THAT(by_zero.explain(now, nullptr), HasSubstr("a division by 0 has no value"));
+  const Snapshot some = at(2, 2);
+  EXPECT_THAT(by_zero.explain(some, nullptr), Not(HasSubstr("division")));
+}
+
+TEST(Watch, NamesSomethingOfTheJvm) {
+  const Snapshot now = at(2, 1);
+  auto expression = Expression::parse("2 > 1");
+  ASSERT_TRUE(expression);
+  const auto watch = Watch::of(std::move(*expression), now);
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(watch.error().category, ErrorCategory::kUsage);
 }
 
 TEST(Watch, AnUnknownNameHasItsNearest) {
