@@ -87,7 +87,8 @@ void write_cause(CallbackGuard& guard, const CountersFields& counters, std::uint
   settle_uncounted(counters, made);
   read_cause(counters, made);
   made.used_before = collections.used_before.load(std::memory_order_relaxed);
-  if (knows_used_before(counters)) made.header.flags |= record::kHasUsedBefore;
+  // G1 has not counted anything before it has filled its first region.
+  if (knows_used_before(counters) && made.used_before != 0) made.header.flags |= record::kHasUsedBefore;
   guard.write(made, record::RecordKind::kGcCause, false);
 }
 
