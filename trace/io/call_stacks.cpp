@@ -22,6 +22,10 @@ std::vector<OpenFrame>* CallStacks::find(const Scope& scope, std::uint64_t threa
 void CallStacks::note(const Event& event, Scope& scope) {
   if (scope.snapshot) return;
   switch (element_kind(event)) {
+    case ElementKind::kMonContendedEnter:
+    case ElementKind::kMonContendedEntered:
+    case ElementKind::kMonWait:
+    case ElementKind::kMonWaited: return entry_waits_.note(event, scope);
     case ElementKind::kMethodEntry: return enter(std::get<MethodEntry>(event), scope);
     case ElementKind::kMethodExit: return leave(std::get<MethodExit>(event), scope);
     case ElementKind::kThreadEnd: {
@@ -50,10 +54,14 @@ void CallStacks::note(const Event& event, Scope& scope) {
 void CallStacks::enter(const MethodEntry& entry, Scope& scope) {
   Thread& thread = thread_of(scope, entry.threadIdRef.present() ? entry.threadIdRef.value() : 0);
   last_time_ = std::max(last_time_, entry.time.value_or(last_time_));
-  thread.stack.push_back({.method = entry.methodIdRef.present() ? entry.methodIdRef.value() : 0,
+  const std::uint64_t method = entry.methodIdRef.present() ? entry.methodIdRef.value() : 0;
+  const std::uint64_t time = entry.time.value_or(last_time_);
+  const std::uint64_t begin = entry_waits_.begin_of(scope, thread.id, method, time);
+  thread.stack.push_back({.method = method,
                           .ticket = entry.ticket.value_or(0),
                           .has_ticket = entry.ticket.present(),
-                          .time = entry.time.value_or(last_time_),
+                          .time = thread.stack.empty() ? begin : std::max(begin, thread.stack.back().time),
+                          .waited_before = begin < time,
                           .cpu_time = entry.threadCpuTime.value_or(0)});
   thread.stack.back().cut = thread.stack.size() == 1 && (thread.cut || entry.stackDepth.value_or(1) > 1);
   listener_.on_enter(scope, thread.id, thread.stack);
@@ -86,6 +94,7 @@ void CallStacks::close(Thread& thread, std::size_t depth, std::uint64_t time, st
   while (thread.stack.size() > depth) {
     thread.stack.back().unfinished = unfinished;
     listener_.on_leave(*thread.scope, thread.id, thread.stack, std::max(time, thread.stack.back().time), cpu_time);
+    entry_waits_.note_end_of_call(*thread.scope, thread.id);
     thread.stack.pop_back();
   }
 }

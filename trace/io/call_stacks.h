@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/io/entry_waits.h"
 #include "trace/io/scopes.h"
 
 namespace jtrace::trace::io {
@@ -20,7 +21,8 @@ struct OpenFrame {
   std::uint64_t method = 0;
   std::uint64_t ticket = 0;
   bool has_ticket = false;
-  std::uint64_t time = 0;      // ns
+  std::uint64_t time = 0;      // ns; the begin (entry_waits.h), never before that of its caller
+  bool waited_before = false;  // it began with a wait for its monitor
   std::uint64_t cpu_time = 0;  // threadCpuTime, 0 if absent
   std::uint64_t user = 0;      // for the listener
   std::uint64_t user_cpu = 0;
@@ -92,6 +94,7 @@ class CallStacks {
   void cut_scope(Scope& scope, std::uint64_t time);
 
   CallListener& listener_;
+  EntryWaits entry_waits_;
   std::unordered_map<Key, Thread, Hash> threads_;
   Thread* last_ = nullptr;
   std::uint64_t last_time_ = 0;

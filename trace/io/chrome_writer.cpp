@@ -279,7 +279,11 @@ class ChromeWriter final : public Converter, private CallListener {
     end(",\"args\":{\"bytes\":" + std::to_string(value) + "}");
   }
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override {
-    begin("B", scope.method_name(stack.back().method), "call", scope, thread, stack.back().time);
+    // Begins that are the same let the wait end before the call that it is in: a viewer closes slices in their order.
+    const bool shares_begin =
+        stack.back().waited_before && (stack.size() == 1 || stack[stack.size() - 2].time < stack.back().time);
+    begin("B", scope.method_name(stack.back().method), "call", scope, thread,
+          stack.back().time - (shares_begin ? 1 : 0));
     const auto* entry = current_ == nullptr ? nullptr : std::get_if<MethodEntry>(current_);
     end_call(entry == nullptr ? List<Value>() : entry->values);
   }

@@ -12,9 +12,8 @@
 namespace jtrace::trace::io {
 namespace {
 
-constexpr std::uint64_t kSteps = 8;               // of each power of two
-constexpr std::uint64_t kCoarseStep = 1'000'000;  // ns: how late the coarse clock of entries may be
-constexpr std::size_t kMaxArguments = 200;        // bytes
+constexpr std::uint64_t kSteps = 8;         // of each power of two
+constexpr std::size_t kMaxArguments = 200;  // bytes
 
 std::size_t bucket_of(std::uint64_t ns) {
   if (ns < kSteps) return ns;
@@ -106,7 +105,6 @@ void SlowCalls::note_wait(std::uint64_t thread, const Wait& wait) {
   }
   ThreadWaits& waits = waits_[thread];
   waits.last.push_back(wait);
-  ++waits.noted;
   if (waits.last.size() <= kMaxWaits) return;
   waits.forgotten_until = std::max(waits.forgotten_until, waits.last.front().until);
   waits.last.pop_front();
@@ -118,26 +116,11 @@ void SlowCalls::note_io(std::uint64_t thread, Wait io) {
     const auto is_part = [&](const Wait& each) {
       return each.since >= io.since && each.kind == WaitKind::kWaiting && each.owner == 0;
     };
-    found->second.noted -= std::erase_if(last, is_part);
-    found->second.spent = std::min(found->second.spent, found->second.noted);
+    std::erase_if(last, is_part);
     for (auto each = last.rbegin(); each != last.rend() && each->until > io.since; ++each)
       io.within += overlap(each->since, each->until, io.since, io.until);
   }
   note_wait(thread, io);
-}
-
-std::uint64_t SlowCalls::begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const {
-  if (!takes_monitor) return time;
-  const auto found = waits_.find(thread);
-  if (found == waits_.end()) return time;
-  // With --slower-than the entry of a call comes after the waits in it: those are passed over.
-  const std::deque<Wait>& last = found->second.last;
-  auto wait = last.rbegin();
-  while (wait != last.rend() && wait->until > time + kCoarseStep) ++wait;
-  const auto newer = static_cast<std::uint64_t>(wait - last.rbegin());
-  const bool is_its = wait != last.rend() && wait->kind == WaitKind::kBlocked && !wait->is_of_object &&
-                      found->second.noted - newer > found->second.spent && time <= wait->until + kCoarseStep;
-  return is_its ? std::min(wait->since, time) : time;
 }
 
 void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
@@ -215,7 +198,6 @@ void SlowCalls::name_waits(std::uint64_t thread, const OpenFrame& frame) {
   std::deque<Wait>& last = found->second.last;
   for (auto wait = last.rbegin(); wait != last.rend() && wait->until > frame.time; ++wait)
     if (wait->method == 0) wait->method = frame.method;
-  found->second.spent = found->second.noted;
 }
 
 // How much of this time, in the call, its thread waited.

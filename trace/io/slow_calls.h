@@ -60,8 +60,6 @@ struct Wait {  // ns since the epoch
   bool is_nap = false;
   std::uint64_t within = 0;  // ns of it that belong to other waits
   std::uint64_t method = 0;  // the innermost call of the trace that it was in; 0: not known
-  // What it was for is a java.lang.Object, whose class has no synchronized methods.
-  bool is_of_object = false;
 };
 // If a wait that is not for a monitor is a nap, by the class of what it waits on (as Java prints it, "?" if unknown).
 bool is_nap(ThreadState state, std::uint64_t owner, std::string_view waited_for);
@@ -113,9 +111,8 @@ class SlowCalls {
   // Adds a call that waits for a socket or a file, which ends. Waits in it without an owner are a part of it: so a
   // virtual thread waits for its socket.
   void note_io(std::uint64_t thread, Wait io);
-  // The begin of a call. If the thread has just waited for a monitor and the method that it enters at `time` takes one,
-  // the call begins with the wait, because its caller did not wait. Otherwise `time`.
-  std::uint64_t begin_of(std::uint64_t thread, bool takes_monitor, std::uint64_t time) const;
+  // The process stood still in this time; before the calls that were open then end.
+  void note_standstill(std::uint64_t from, std::uint64_t to);
   // The call on top of `stack` ends at `time`. `pauses`: those until then, ordered by time. `open`: a wait of the
   // thread that has not ended. `cpu`: ns of a processor that it took. `exception`: as SlowCall::exception.
   void note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
@@ -153,8 +150,6 @@ class SlowCalls {
   struct ThreadWaits {
     std::deque<Wait> last;              // by time
     std::uint64_t forgotten_until = 0;  // ns: the end of the last one that is not kept
-    std::uint64_t noted = 0;            // number of waits until now
-    std::uint64_t spent = 0;  // of them before the last call that ended: they are no waits of a method entered later
   };
   std::unordered_map<std::uint64_t, ThreadWaits> waits_;            // by thread
   std::unordered_map<std::uint64_t, std::deque<Wait>> waited_for_;  // by owner, as the waits end

@@ -308,8 +308,7 @@ void Statistics::leave_state(ScopeStatistics& statistics, ThreadId thread, Time 
                                              .until = each.since + ns,
                                              .monitor = each.monitor,
                                              .owner = each.owner,
-                                             .is_nap = is_nap(each.state, each.owner, type),
-                                             .is_of_object = type == "java.lang.Object"});
+                                             .is_nap = is_nap(each.state, each.owner, type)});
   if (each.state == ThreadState::kBlocked) {
     each.blocked.add(ns);
     statistics.contention[type].add(ns);
@@ -387,12 +386,9 @@ void Statistics::note_allocation(ScopeStatistics& statistics, const ObjAlloc& al
   thread.allocated_bytes += weight.bytes;
 }
 
-void Statistics::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {
+void Statistics::on_enter(Scope& scope, std::uint64_t /*thread*/, std::vector<OpenFrame>& stack) {
   OpenFrame& frame = stack.back();
   const auto method = scope.methods.find(frame.method);
-  const bool takes_monitor = method != scope.methods.end() && method->second.is_synchronized;
-  const std::uint64_t begin = of(scope).slow.begin_of(thread, takes_monitor, frame.time);
-  frame.time = stack.size() > 1 ? std::max(begin, stack[stack.size() - 2].time) : begin;
   if (method != scope.methods.end()) frame.io = method->second.io;
   if (stack.size() > 1) {
     const OpenFrame& caller = stack[stack.size() - 2];

@@ -191,6 +191,33 @@ TEST(Collapsed, MergesStacksByWeight) {
   EXPECT_EQ(alloc.bytes.text(), "main thread;x.A.outer;x.A.inner;x.A 24\n");
 }
 
+// As in the tables: the caller of a synchronized method does not wait for its monitor.
+TEST(Formats, ChargeTheWaitForAMonitorToTheMethodThatTakesIt) {
+  const std::string text = document(
+      "<classDef classId=\"9\" name=\"x/B\" time=\"1.0\"/>\n"
+      "<methodDef methodId=\"8\" classIdRef=\"9\" name=\"calls\" signature=\"()V\"/>\n"
+      "<methodDef methodId=\"9\" classIdRef=\"9\" name=\"takes\" signature=\"()V\" isSynchronized=\"true\"/>\n"
+      "<methodEntry threadIdRef=\"7\" time=\"3.000001000\" methodIdRef=\"8\" ticket=\"11\"/>\n"
+      "<monContendedEnter threadIdRef=\"7\" time=\"3.000002000\" objIdRef=\"99\"/>\n"
+      "<monContendedEntered threadIdRef=\"7\" time=\"3.000007000\" objIdRef=\"99\"/>\n"
+      "<methodEntry threadIdRef=\"7\" time=\"3.000008000\" methodIdRef=\"9\" ticket=\"12\"/>\n"
+      "<methodExit threadIdRef=\"7\" time=\"3.000009000\" methodIdRef=\"9\" ticket=\"12\"/>\n"
+      "<methodExit threadIdRef=\"7\" time=\"3.000009000\" methodIdRef=\"8\" ticket=\"11\"/>\n");
+  Output wall, chrome;
+  convert(wall, text, [](ByteSink& bytes) { return make_collapsed_writer(bytes, Weight::kWall); });
+  EXPECT_EQ(wall.bytes.text(), "main thread;x.B.calls 1000\nmain thread;x.B.calls;x.B.takes 7000\n");
+  convert(chrome, text, make_chrome_writer);
+  // A viewer closes slices in the order of their begins: the call's comes first.
+  double of_call = 0, of_wait = 0;
+  const json all = json::parse(chrome.bytes.text());
+  for (const json& each : all["traceEvents"]) {
+    if (each["name"] == "x.B.takes" && each["ph"] == "B") of_call = each["ts"];
+    if (each["ph"] == "X") of_wait = each["ts"];
+  }
+  EXPECT_LT(of_call, of_wait);
+  EXPECT_NEAR(of_call, of_wait, 0.0011);
+}
+
 // Two methods that call each other 4,000 deep, and what the innermost one calls: 1 us each, by itself.
 TEST(Collapsed, FoldsDeepRecursion) {
   MemorySink bytes;

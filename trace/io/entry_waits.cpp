@@ -1,0 +1,84 @@
+#include "trace/io/entry_waits.h"
+
+#include <algorithm>
+
+#include "trace/io/allocation_weight.h"
+
+namespace jtrace::trace::io {
+namespace {
+
+constexpr std::uint64_t kCoarseStep = 1'000'000;  // ns: how late the coarse clock of entries may be
+constexpr std::size_t kMostWaits = 4096;  // of a thread: with --slower-than an entry comes after the waits in it
+
+// java.lang.Object has no synchronized methods.
+bool is_plain_object(const Scope& scope, ObjectId monitor) {
+  return monitor.present() && monitor.is_number() && type_of_object(scope, monitor.value()) == "java.lang.Object";
+}
+
+std::uint64_t ns_of(Time time) { return time.present() ? time.ns() : 0; }
+
+}  // namespace
+
+void EntryWaits::note(const Event& event, const Scope& scope) {
+  switch (element_kind(event)) {
+    case ElementKind::kMonContendedEnter: {
+      const auto& enter = std::get<MonContendedEnter>(event);
+      return begin(scope, enter.threadIdRef,
+                   {.since = ns_of(enter.time), .is_blocked = true, .monitor = enter.objIdRef});
+    }
+    case ElementKind::kMonContendedEntered: {
+      const auto& entered = std::get<MonContendedEntered>(event);
+      return end(scope, entered.threadIdRef, entered.time);
+    }
+    case ElementKind::kMonWait: {
+      const auto& wait = std::get<MonWait>(event);
+      return begin(scope, wait.threadIdRef, {.since = ns_of(wait.time)});
+    }
+    case ElementKind::kMonWaited: {
+      const auto& waited = std::get<MonWaited>(event);
+      return end(scope, waited.threadIdRef, waited.time);
+    }
+    default: return;
+  }
+}
+
+void EntryWaits::begin(const Scope& scope, ThreadId thread, Wait wait) {
+  if (thread.present()) threads_[{scope.index, thread.value()}].open = wait;
+}
+
+void EntryWaits::end(const Scope& scope, ThreadId thread, Time time) {
+  if (!thread.present() || !time.present()) return;
+  const auto found = threads_.find({scope.index, thread.value()});
+  if (found == threads_.end() || found->second.open.since == 0) return;
+  Thread& of = found->second;
+  of.last.push_back(of.open);
+  of.last.back().until = std::max(time.ns(), of.open.since);
+  of.open = {};
+  ++of.noted;
+  if (of.last.size() > kMostWaits) of.last.pop_front();
+}
+
+void EntryWaits::note_end_of_call(const Scope& scope, std::uint64_t thread) {
+  if (threads_.empty()) return;
+  if (const auto found = threads_.find({scope.index, thread}); found != threads_.end())
+    found->second.spent = found->second.noted;
+}
+
+std::uint64_t EntryWaits::begin_of(const Scope& scope, std::uint64_t thread, std::uint64_t method,
+                                   std::uint64_t time) const {
+  if (threads_.empty()) return time;
+  const auto entered = scope.methods.find(method);
+  if (entered == scope.methods.end() || !entered->second.is_synchronized) return time;
+  const auto found = threads_.find({scope.index, thread});
+  if (found == threads_.end()) return time;
+  // With --slower-than the entry of a call comes after the waits in it: those are passed over.
+  const std::deque<Wait>& last = found->second.last;
+  auto wait = last.rbegin();
+  while (wait != last.rend() && wait->until > time + kCoarseStep) ++wait;
+  const auto newer = static_cast<std::uint64_t>(wait - last.rbegin());
+  const bool is_its = wait != last.rend() && wait->is_blocked && found->second.noted - newer > found->second.spent &&
+                      time <= wait->until + kCoarseStep && !is_plain_object(scope, wait->monitor);
+  return is_its ? std::min(wait->since, time) : time;
+}
+
+}  // namespace jtrace::trace::io
