@@ -55,6 +55,7 @@ std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
   for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
     add(kWords[kind], call.waits[kind].ns, kind_text(*statistics.scope, call, call.waits[kind]));
   add("pauses", call.paused);
+  add("the process stood still", call.stopped);
   add("on a processor", call.cpu.value_or(0));
   if (shows_other(call)) add("other", call.other());
   if (call.waits_cut) text += " (of its thread's last " + std::to_string(SlowCalls::kMaxWaits) + " waits)";
@@ -76,6 +77,7 @@ void write_waits(JsonWriter& json, const Scope& scope, const SlowCall& call) {
     if (may_be_recorded(scope, kEventsOfWaits[kind]) || call.waits[kind].ns != 0)
       json.member(wait_name(static_cast<WaitKind>(kind)), as_seconds(call.waits[kind].ns));
   if (may_be_recorded(scope, record::kGcEvent)) json.member("paused", as_seconds(call.paused));
+  if (call.stopped != 0) json.member("processStopped", as_seconds(call.stopped));
   if (call.cpu) json.member("onProcessor", as_seconds(*call.cpu));
   json.member("other", as_seconds(call.other())).key("longestWaits").begin_array();
   for (std::size_t kind = 0; kind < kWaitKinds; ++kind) {

@@ -70,7 +70,7 @@ const SlowCall::Waited& SlowCall::longest() const {
 }
 
 std::uint64_t SlowCall::other() const {
-  std::uint64_t known = paused_awake + cpu.value_or(0);
+  std::uint64_t known = paused_awake + stopped_awake + cpu.value_or(0);
   for (const Waited& each : waits) known += each.ns;
   return duration - std::min(duration, known);
 }
@@ -157,7 +157,23 @@ void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, s
   call.paused_awake = call.paused;
   for (auto pause = pauses.rbegin(); pause != pauses.rend() && pause->start + pause->duration > call.start; ++pause)
     call.paused_awake -= std::min(call.paused_awake, waited_within(call, pause->start, pause->start + pause->duration));
+  fill_standstills(call);
   kept.add(key, std::move(call));
+}
+
+void SlowCalls::note_standstill(std::uint64_t from, std::uint64_t to) {
+  constexpr std::size_t kMost = 10'000;
+  standstills_.push_back({from, std::max(from, to)});
+  if (standstills_.size() > kMost) standstills_.pop_front();
+}
+
+void SlowCalls::fill_standstills(SlowCall& call) const {
+  const std::uint64_t end = call.start + call.duration;
+  for (auto each = standstills_.rbegin(); each != standstills_.rend() && each->to > call.start; ++each) {
+    const std::uint64_t within = overlap(each->from, each->to, call.start, end);
+    call.stopped += within;
+    call.stopped_awake += within - std::min(within, waited_within(call, each->from, each->to));
+  }
 }
 
 bool SlowCalls::Kept::takes(std::uint64_t duration) const {

@@ -85,6 +85,8 @@ struct SlowCall {
   std::uint64_t napping = 0;         // ns: what of the waits is naps
   std::uint64_t paused = 0;          // by collections; counted in addition to the waits
   std::uint64_t paused_awake = 0;    // what of it is in no wait
+  std::uint64_t stopped = 0;         // the process stood still (SIGSTOP, a debugger, a freezer); beside the waits
+  std::uint64_t stopped_awake = 0;   // what of it is in no wait
   std::optional<std::uint64_t> cpu;  // ns on a processor; absent: the trace does not have it
   bool waits_cut = false;  // its thread had more than kMaxWaits waits since it began: the sums are of the last ones
   static constexpr std::size_t kMostBelow = 12;
@@ -151,6 +153,11 @@ class SlowCalls {
     std::deque<Wait> last;              // by time
     std::uint64_t forgotten_until = 0;  // ns: the end of the last one that is not kept
   };
+  struct Standstill {
+    std::uint64_t from = 0, to = 0;  // ns
+  };
+  void fill_standstills(SlowCall& call) const;
+  std::deque<Standstill> standstills_;                              // by time
   std::unordered_map<std::uint64_t, ThreadWaits> waits_;            // by thread
   std::unordered_map<std::uint64_t, std::deque<Wait>> waited_for_;  // by owner, as the waits end
   std::unordered_map<std::uint64_t, Durations> methods_;

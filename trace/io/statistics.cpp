@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/strings.h"
 #include "trace/option_keys.h"
@@ -105,6 +106,11 @@ Result<> Statistics::write(const Event& event) {
       statistics.stacks.clear();
       break;
     case ElementKind::kGcStart: statistics.last_gc_start = std::get<GcStart>(event).time.value_or(0); break;
+    case ElementKind::kProcessSuspend: statistics.still_since = std::get<ProcessSuspend>(event).time.value_or(0); break;
+    case ElementKind::kProcessResume:
+      if (const Time time = std::get<ProcessResume>(event).time; time.present() && statistics.still_since != 0)
+        statistics.slow.note_standstill(std::exchange(statistics.still_since, 0), time.ns());
+      break;
     case ElementKind::kOption:
       note_missed_pauses(statistics, std::get<Option>(event));
       note_collection(statistics, std::get<Option>(event));

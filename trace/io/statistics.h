@@ -91,6 +91,7 @@ struct ScopeStatistics {
   std::vector<std::uint64_t> endless;    // ns: their beginnings
   std::uint64_t gc_without_start = 0;    // pauses of gc whose gcStart is missing: their time is 0
   std::uint64_t last_gc_start = 0;
+  std::uint64_t still_since = 0;            // ns: the process stands still; 0: it does not
   std::map<std::string, Waits> contention;  // class of the monitor, or of the lock that a thread had
   std::map<std::string, Waits> waits;       // of other waits (Object.wait, parks): class of their object
   // Of threads that serve virtual threads (Scope::serves_virtual_threads), which park when those do: not in `waits`.

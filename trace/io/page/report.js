@@ -241,7 +241,7 @@ function slowest(process) {
   };
   // What a call's time went to, the longest first: in columns of their own these would leave no room for its arguments.
   const kinds = [['blocked', 'blocked'], ['waiting', 'waiting'], ['sleeping', 'sleeping'], ['socketIo', 'socket I/O'], ['fileIo', 'file I/O'],
-    ['paused', 'pauses'], ['onProcessor', 'on a processor'], ['other', 'other']];
+    ['paused', 'pauses'], ['processStopped', 'while the process stood still'], ['onProcessor', 'on a processor'], ['other', 'other']];
   const spent = (r) => kinds.filter(([key]) => r[key]).sort((a, b) => r[b[0]] - r[a[0]])
     .map(([key, word]) => `${seconds(r[key])} ${word}${lockOf(r, key)}`).join(', ');
   const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}${endText(b)}`).join(', ') + (r.belowLeftOut ? `, and ${count(r.belowLeftOut)} more` : '');

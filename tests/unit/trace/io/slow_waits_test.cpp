@@ -148,6 +148,18 @@ TEST_F(SlowTrace, CallerDoesNotWaitForTheMonitorOfItsCallee) {
   EXPECT_EQ(caller.total, 530 * kMs);
 }
 
+TEST_F(SlowTrace, APartOfTheTimeTheProcessStoodStill) {
+  define(1, "spins");
+  enter(1, 0);
+  write(ProcessSuspend{.time = at(100)});
+  write(ProcessResume{.time = at(600)});
+  leave(700);
+  const json slow = calls();
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_DOUBLE_EQ(slow[0]["processStopped"], 0.5);
+  EXPECT_DOUBLE_EQ(slow[0]["other"], 0.2);
+}
+
 // A method that is entered just after the end of a call with a wait in it did not wait itself.
 TEST_F(SlowTrace, WaitInACallThatHasEndedIsNotThatOfTheNext) {
   define(1, "caller");
