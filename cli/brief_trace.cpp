@@ -67,7 +67,7 @@ std::string lack_of_callouts(const io::Statistics& statistics, std::size_t own) 
   for (const io::ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && each.scope->methods_with_callouts)
       most = std::max(most.value_or(0), *each.scope->methods_with_callouts);
-  if (!most || *most > own || (*most != 0 && names_own_methods(statistics))) return {};
+  if (!most || *most > own || names_own_methods(statistics)) return {};
   if (*most == 0) return std::string(trace::kNoCallouts);
   return counted(*most, "method") + " of classes that were loaded " + (*most == 1 ? "has" : "have") +
          " callouts, and as many may be of the JDK, which this command adds: the filters may select none";
