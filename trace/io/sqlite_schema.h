@@ -10,6 +10,10 @@ namespace jtrace::trace::io {
 
 // Before the first row: the tables, and the begin of the transaction.
 std::string sqlite_tables();
+// After the last row, before the views: a row for the losses of which no gap of a thread is known.
+inline constexpr const char* kUnplacedLosses =
+    "INSERT INTO loss SELECT id, NULL, NULL, NULL, rest FROM (SELECT a.id, a.dropped - "
+    "coalesce((SELECT sum(events) FROM loss l WHERE l.agent = a.id), 0) AS rest FROM agent a) WHERE rest > 0;";
 // After the last row: its end, indexes and views.
 std::string sqlite_views();
 

@@ -127,6 +127,7 @@ class SqliteWriter final : public Converter {
         return fail(error());
     }
     reset();
+    if (!execute(kUnplacedLosses)) return fail(error());
     if (!execute(sqlite_views().c_str())) return fail(error());
     close();
     if (::rename(temporary_.c_str(), path_.c_str()) != 0)

@@ -72,6 +72,22 @@ TEST_F(SqliteViews, ACallThatLostItsEndSaysSo) {
   EXPECT_EQ(ask(path, "SELECT note LIKE '17 events were lost%' FROM notes"), "1");
 }
 
+// A thread of which nothing was written has no gap.
+TEST_F(SqliteViews, LossesWithoutAGapHaveARowOfTheirOwn) {
+  const std::string path = database(
+      "<option key=\"jtrace.gap\" value=\"thread=1,from=3.000000000,to=4.000000000,lost=17\"/>\n"
+      "<option key=\"jtrace.dropped\" value=\"20\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT sum(events) FROM losses"), "20");
+  EXPECT_EQ(ask(path, "SELECT thread IS NULL, ms IS NULL FROM losses WHERE events = 3"), "1 1");
+}
+
+TEST_F(SqliteViews, APauseOfTheTraceIsNoted) {
+  const std::string path = database(
+      "<option key=\"jtrace.paused\" value=\"true\"/>\n"
+      "<option key=\"jtrace.paused\" value=\"false\"/>\n");
+  EXPECT_EQ(ask(path, "SELECT count(*) FROM notes WHERE note LIKE 'the trace was paused 1 time:%'"), "1");
+}
+
 // The document reached --max-size: what did not fit was not counted.
 TEST_F(SqliteViews, LossesOfUnknownNumberSaySo) {
   const std::string path = database("<option key=\"jtrace.gap\" value=\"from=3.000000000\"/>\n");
