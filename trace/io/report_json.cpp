@@ -121,7 +121,10 @@ class Page {
     json_.begin_object().member("agent", scope.agent_name).member("version", scope.agent_version);
     json_.member("parameters", scope.agent_parameters).member("process", scope.process_name).member("pid", scope.pid);
     json_.member("host", scope.hostname).member("command", scope.executable).member("snapshot", scope.snapshot);
-    json_.member("events", each.events()).member("dropped", scope.losses.events).member("traces", scope.traces);
+    json_.member("events", each.events())
+        .member("dropped", scope.losses.events)
+        .member("pauses", scope.pauses)
+        .member("traces", scope.traces);
     json_.member("from", us(each.first)).member("to", us(each.last)).end_object();
   }
 

@@ -58,6 +58,7 @@ void note_option(Scope& scope, std::string_view key, std::string_view value) {
   else if (key == kVmKey) scope.vm = value;
   else if (key == record::kEventsOption) note_events(scope, value);
   else if (key == kRewrittenKey) note_callouts(scope, value);
+  else if (key == kPausedKey) scope.pauses += value == "true" ? 1 : 0;
   else if (key == kUnavailableKey) scope.unavailable.emplace_back(value);
   else if (key == record::kExceptionMessagesOption) scope.has_messages = value == "true";
   else if (key == record::kArgumentsOption) scope.has_arguments |= value == "true";
@@ -105,6 +106,12 @@ std::string java_class_name(std::string_view internal) {
   std::replace(name.begin(), name.end(), '/', '.');
   while (dimensions-- > 0) name += "[]";
   return name;
+}
+
+std::string Scope::pauses_note() const {
+  if (pauses == 0) return {};
+  return "the trace was paused " + counted(pauses, "time") +
+         ": what happened meanwhile is not in it, and calls that were open then have no end";
 }
 
 std::string Scope::thread_name(std::uint64_t id) const {

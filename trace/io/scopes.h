@@ -54,6 +54,7 @@ struct Scope {
   bool snapshot = false;  // jtrace.kind: stacks without an end, one moment
   Time start, end;        // of its first trace, of its last
   Losses losses;
+  std::uint64_t pauses = 0;  // how often the trace was paused (jtrace.paused): nothing of that time is recorded
   // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;
   bool has_calls = false, has_exceptions = false, has_allocations = false;  // were asked for
@@ -75,6 +76,8 @@ struct Scope {
   std::unordered_map<std::uint64_t, MethodInfo> methods;
   std::unordered_map<std::uint64_t, ObjectType> objects;
 
+  // "the trace was paused 2 times: ..."; "" if it was not.
+  std::string pauses_note() const;
   // "worker-1", "thread#7" if it is not defined; "java.lang.String"; "java.lang.String.length".
   std::string thread_name(std::uint64_t id) const;
   // A carrier, or one that wakes virtual threads. In JDK 21 they park by LockSupport, as the virtual threads do: what

@@ -207,7 +207,7 @@ void SlowCalls::take_callee(SlowCall& call, const OpenFrame& frame) {
   }
 }
 
-// The call ends: its waits get its name, and no method that is entered later had them before its entry.
+// The call ends: its waits get its name.
 void SlowCalls::name_waits(std::uint64_t thread, const OpenFrame& frame) {
   const auto found = waits_.find(thread);
   if (found == waits_.end()) return;

@@ -203,7 +203,8 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   for (const SlowCall* call : chosen.ended) append_call(out, statistics, *call);
   if (chosen.is_slow && limits.over != 0) out += more_rows(rows_left_out(chosen.all, limits.rows));
   for (const SlowCall* call : chosen.open) append_call(out, statistics, *call);
-  if (!chosen.open.empty()) out += "  > had not ended when the trace did, or when events of its thread were lost\n";
+  if (!chosen.open.empty())
+    out += "  > had not ended when the trace did, when events of its thread were lost or the trace was paused\n";
   if (const std::size_t more = chosen.all_open - chosen.open.size(); more != 0)
     out += "  " + std::to_string(more) + " more had not ended\n";
   out += idle_calls_text(statistics, chosen.idle) + footnotes(statistics, chosen);

@@ -179,6 +179,7 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
     add(std::to_string(scope.losses.events) +
         " events were lost (view losses): sums are too low, and what has complete = 0 took longer");
   if (scope.losses.lacks_end) add(std::string(kLacksEnd));
+  if (const std::string note = scope.pauses_note(); !note.empty()) add(note);
   if (const std::string note = statistics.allocation_note(); !note.empty()) add("allocations are " + note);
   if (const std::string note = scope.short_contentions_note(); !note.empty()) add(note);
   if (!statistics.slow.methods().empty())

@@ -53,6 +53,7 @@ std::string lost_events(const ScopeStatistics& statistics) {
   if (losses.events != 0)
     text += counted(losses.events, "event") + " " + was_were(losses.events) + " lost while tracing: there were more\n";
   if (losses.lacks_end) text += std::string(kLacksEnd) + "\n";
+  if (const std::string note = statistics.scope->pauses_note(); !note.empty()) text += note + "\n";
   return text;
 }
 
@@ -105,12 +106,12 @@ Result<> Statistics::write(const Event& event) {
       statistics.trace_time = std::get<TraceStart>(event).time.value_or(0);
       statistics.stacks.clear();
       break;
-    case ElementKind::kGcStart: statistics.last_gc_start = std::get<GcStart>(event).time.value_or(0); break;
     case ElementKind::kProcessSuspend: statistics.still_since = std::get<ProcessSuspend>(event).time.value_or(0); break;
     case ElementKind::kProcessResume:
       if (const Time time = std::get<ProcessResume>(event).time; time.present() && statistics.still_since != 0)
         statistics.slow.note_standstill(std::exchange(statistics.still_since, 0), time.ns());
       break;
+    case ElementKind::kGcStart: statistics.last_gc_start = std::get<GcStart>(event).time.value_or(0); break;
     case ElementKind::kOption:
       note_missed_pauses(statistics, std::get<Option>(event));
       note_collection(statistics, std::get<Option>(event));

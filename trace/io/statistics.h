@@ -229,8 +229,8 @@ std::string recorded_without(const Statistics& statistics, Family family);
 
 // Opens the object of a view of a trace, up to "missing": what was lost while tracing.
 void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input);
-// "17 events were lost while tracing: there were more", with a newline; "": none was. For tables that show some kinds
-// only.
+// "17 events were lost while tracing: there were more", with a newline; "": nothing is missing. The same of a trace
+// that was paused. For tables that show some kinds only.
 std::string lost_events(const ScopeStatistics& statistics);
 // As text for a terminal, and as the one JSON object of every view.
 std::string statistics_text(const Statistics& statistics, std::size_t rows);

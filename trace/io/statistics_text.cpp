@@ -53,6 +53,7 @@ class TextView {
       if (each.begins_later) line("  %s", "begins where another file of the trace ends; what came before is not in it");
       if (scope.losses.events != 0) line("  lost: %s", counted(scope.losses.events, "event").c_str());
       if (scope.losses.lacks_end) line("  %s", std::string(kLacksEnd).c_str());
+      if (const std::string note = scope.pauses_note(); !note.empty()) line("  %s", note.c_str());
       if (each.gaps != 0)
         line("  gaps: %llu, %s s of all threads together: what was open there counts until then",
              static_cast<unsigned long long>(each.gaps), seconds(each.gap_time).c_str());
@@ -61,7 +62,7 @@ class TextView {
     if (calls.unmatched_exits() + calls.closed_by_others() + calls.closed_at_end() + calls.closed_by_gaps() != 0)
       line(
           "\ncalls: %llu exits without entry, %llu frames left without exit, %llu open at the end, %llu open where "
-          "events were lost",
+          "events were lost or the trace was paused",
           static_cast<unsigned long long>(calls.unmatched_exits()),
           static_cast<unsigned long long>(calls.closed_by_others()),
           static_cast<unsigned long long>(calls.closed_at_end()),

@@ -227,6 +227,8 @@ Recording recording_of(const ReportCollector& report, std::string name) {
       made.notes.push_back(made.name + ": only calls of " + least +
                            " s and longer were recorded, and their callers: means are of those, and the self time of a "
                            "caller has its shorter callees");
+    if (const std::string note = each.scope->pauses_note(); !note.empty())
+      made.notes.push_back(made.name + ": " + note + "; the time of a pause counts where amounts are scaled");
     if (each.first == 0 || each.scope->snapshot) continue;
     first = std::min(first, each.first);
     last = std::max(last, each.last);

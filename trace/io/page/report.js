@@ -492,6 +492,8 @@ function summary() {
   if (lost) losses.push(`${several(lost, 'event')} lost while tracing (the JVM wrote faster than jtrace read: counts and times are too small)`);
   const unseen = data.processes.reduce((sum, p) => sum + (p.gc ? p.gc.missed : 0), 0);
   if (unseen) losses.push(`${several(unseen, 'pause')} of which only the number is known`);
+  const breaks = data.processes.reduce((sum, p) => sum + p.producers.reduce((s, x) => s + x.pauses, 0), 0);
+  if (breaks) losses.push(`what happened while the trace was paused (${several(breaks, 'time')})`);
   if (data.truncated) losses.push('the trace is cut off');
   if (data.lacksEnd) losses.push('events of the end, for which there was no room');
   make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
