@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/file.h"
@@ -50,6 +51,33 @@ Result<UniqueFd> connect_to(const std::string& path) {
   if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return fail(system_error("connecting to a jtrace that traces", path));
   return fd;
+}
+
+// "/jtrace-4711-123.ctl.lock": whether a process 4711 with these start ticks runs. Files of other names count as such.
+bool may_be_of_running(std::string_view name) {
+  constexpr std::string_view kStart = "jtrace-", kEnd = ".ctl.lock";
+  if (!name.starts_with(kStart) || !name.ends_with(kEnd)) return true;
+  name = name.substr(kStart.size(), name.size() - kStart.size() - kEnd.size());
+  const std::size_t dash = name.find('-');
+  const auto pid = parse_decimal<pid_t>(name.substr(0, dash));
+  const auto ticks = dash == name.npos ? std::nullopt : parse_decimal<std::uint64_t>(name.substr(dash + 1));
+  if (!pid || !ticks) return true;
+  const auto process = target::Process::open(*pid);
+  return process && process->start_ticks() == *ticks;
+}
+
+// Of a jtrace that was killed, for a JVM that has ended: nobody else asks for this lock. Who traces a JVM that is not
+// visible from here holds it.
+void remove_left(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (may_be_of_running(entry.path().filename().native())) continue;
+    const std::string path = entry.path().native();
+    const auto lock = open_file(path, O_RDWR | O_NOFOLLOW, 0);
+    if (!lock || ::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) continue;
+    ::unlink(path.substr(0, path.size() - std::string_view(".lock").size()).c_str());
+    ::unlink(path.c_str());
+  }
 }
 
 // Folders in which a jtrace of `uid` may listen.
@@ -103,6 +131,7 @@ Result<CtlServer> CtlServer::open(pid_t pid, std::uint64_t start_ticks) {
                     .with_help("`jtrace ctl " + std::to_string(pid) + " status` asks it"));
   server.path_ = folder + socket_name(pid, start_ticks);
   JTRACE_RETURN_IF_ERROR(server.listen());
+  remove_left(folder);
   return server;
 }
 

@@ -1,5 +1,6 @@
 // The socket by which `jtrace ctl` controls a running trace: in the user's runtime folder, mode 0600, named by pid and
-// start ticks of the JVM. Its lock also prevents a second trace of the same JVM by the same user.
+// start ticks of the JVM. Its lock also prevents a second trace of the same JVM by the same user. What a jtrace that
+// was killed has left there is removed by the next one, once its JVM has ended.
 //
 // A request is a verb and its arguments, one a line, up to the end of the stream; the reply is an exit status on a line
 // of its own, then text. They are text only here; malformed requests are refused here too. Threads: one.
