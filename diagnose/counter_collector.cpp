@@ -35,6 +35,7 @@ Result<CounterFact> CounterCollector::read() {
   fact.collections = value("gc.count");
   if (perfdata::counts_phases(snapshot)) add_shenandoah(snapshot, fact);
   fact.uptime = value("uptime");
+  fact.gc_cause = snapshot.text_value("sun.gc.lastCause").value_or("");
   fact.threads_live = value("threads.live");
   if (const auto count = snapshot.long_value("java.threads.started"))
     fact.threads_started = static_cast<double>(*count);

@@ -164,6 +164,7 @@ struct CounterFact {
   std::optional<double> metaspace_used, metaspace_committed, class_space_used;  // bytes
   std::optional<double> collections;                    // of all collectors, since the JVM began
   std::optional<double> uptime;                         // seconds
+  std::string gc_cause;                                 // of the last collection; "" unknown
   std::optional<double> safepoints;                     // since the JVM began
   std::optional<double> threads_live, threads_started;  // Java threads; started since the JVM began
 };

@@ -76,6 +76,8 @@ void find_busy_collector(const Facts& facts, std::vector<Finding>& found);
 void find_busy_vm_threads(const Facts& facts, std::vector<Finding>& found);
 void find_long_compilations(const Facts& facts, std::vector<Finding>& found);
 
+// A finding about collections, if the program asks for them by System.gc(): says so.
+void note_explicit_collections(const Facts& facts, Finding& finding);
 // Whether the process is stopped or frozen in every sample: then its threads are stopped for that reason, and not by a
 // fault.
 bool stands_still(const Facts& facts);

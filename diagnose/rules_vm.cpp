@@ -84,13 +84,24 @@ void find_much_collecting(const Facts& facts, std::vector<Finding>& found) {
   const bool said =
       std::any_of(found.begin(), found.end(), [](const Finding& each) { return each.rule == "heap-full"; });
   if (share < kMuch || said) return;
-  found.push_back({.rule = "gc-time",
-                   .sentence = "The JVM spends " + percent(share) + " of its time in pauses of the collector.",
-                   .evidence = {seconds(share * elapsed) + " in " +
-                                std::to_string(static_cast<long>(*now.collections - before.collections.value_or(0))) +
-                                " pauses within " + seconds(elapsed)},
-                   .confidence = Confidence::kLikely,
-                   .next = "hsperf stat -gcutil " + facts.target + " 1s"});
+  Finding finding{.rule = "gc-time",
+                  .sentence = "The JVM spends " + percent(share) + " of its time in pauses of the collector.",
+                  .evidence = {seconds(share * elapsed) + " in " +
+                               std::to_string(static_cast<long>(*now.collections - before.collections.value_or(0))) +
+                               " pauses within " + seconds(elapsed)},
+                  .confidence = Confidence::kLikely,
+                  .next = "hsperf stat -gcutil " + facts.target + " 1s"};
+  note_explicit_collections(facts, finding);
+  found.push_back(std::move(finding));
+}
+
+void note_explicit_collections(const Facts& facts, Finding& finding) {
+  const auto asked = std::count_if(facts.counters.begin(), facts.counters.end(),
+                                   [](const CounterFact& each) { return each.gc_cause == "System.gc()"; });
+  if (asked == 0 || 2 * static_cast<std::size_t>(asked) < facts.counters.size()) return;
+  finding.evidence.push_back("the cause of the last collection was System.gc() at " + std::to_string(asked) + " of " +
+                             counted(facts.counters.size(), "look"));
+  finding.next = "jtrace stack " + facts.target + " --java, for who calls System.gc(); -XX:+DisableExplicitGC";
 }
 
 void find_attach_off(const Facts& facts, std::vector<Finding>& found) {

@@ -110,12 +110,14 @@ void find_busy_collector(const Facts& facts, std::vector<Finding>& found) {
   char use[96];
   std::snprintf(use, sizeof use, "its threads used %.1f of the %.1f processors that all threads used", whole.collector,
                 whole.all);
-  found.push_back({.rule = "gc-cpu",
-                   .sentence = "The collector uses " + percent(whole.collector / whole.all) +
-                               " of the JVM's processor time: it collects all the time, beside the program.",
-                   .evidence = {std::string(use) + ", between each two of " + counted(facts.looks.size(), "look")},
-                   .confidence = least >= kMost ? Confidence::kLikely : Confidence::kHint,
-                   .next = "a larger heap, or fewer objects that live: jtrace inspect " + facts.target + " retained"});
+  Finding finding{.rule = "gc-cpu",
+                  .sentence = "The collector uses " + percent(whole.collector / whole.all) +
+                              " of the JVM's processor time: it collects all the time, beside the program.",
+                  .evidence = {std::string(use) + ", between each two of " + counted(facts.looks.size(), "look")},
+                  .confidence = least >= kMost ? Confidence::kLikely : Confidence::kHint,
+                  .next = "a larger heap, or fewer objects that live: jtrace inspect " + facts.target + " retained"};
+  note_explicit_collections(facts, finding);
+  found.push_back(std::move(finding));
 }
 
 void find_long_compilations(const Facts& facts, std::vector<Finding>& found) {

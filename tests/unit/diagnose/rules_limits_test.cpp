@@ -115,6 +115,9 @@ TEST(GcTimeRule, LeavesAStartingJvmAndAFullHeapAlone) {
   EXPECT_THAT(found_by(find_much_collecting, collecting(0.24, 100)), IsEmpty());
   EXPECT_THAT(found_by(find_much_collecting, collecting(0.26, 10)), IsEmpty());
   EXPECT_THAT(found_by(find_much_collecting, collecting(0.26, 100)).at(0).sentence, HasSubstr("26 %"));
+  Facts asked = collecting(0.26, 100);
+  for (CounterFact& each : asked.counters) each.gc_cause = "System.gc()";
+  EXPECT_THAT(found_by(find_much_collecting, asked).at(0).next, HasSubstr("who calls System.gc()"));
   std::vector<Finding> found = {{.rule = "heap-full"}};
   find_much_collecting(collecting(0.9, 100), found);
   EXPECT_THAT(found, SizeIs(1));
