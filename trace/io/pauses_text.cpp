@@ -64,7 +64,9 @@ std::string pauses_text(const ScopeStatistics& statistics, std::size_t rows) {
              seconds(pause->duration).c_str(), heap_text(pause->before).c_str(), heap_text(pause->used).c_str(),
              heap_text(pause->total).c_str(), or_unknown(statistics.pause_texts[pause->kind]).c_str(),
              or_unknown(statistics.pause_texts[pause->cause]).c_str());
-  return out + more_rows(pauses.left_out);
+  out += more_rows(pauses.left_out);
+  if (const std::string note = statistics.scope->late_heap_note(); !note.empty()) out += "  " + note + "\n";
+  return out;
 }
 
 }  // namespace jtrace::trace::io

@@ -59,6 +59,7 @@ void note_option(Scope& scope, std::string_view key, std::string_view value) {
   else if (key == record::kEventsOption) note_events(scope, value);
   else if (key == kRewrittenKey) note_callouts(scope, value);
   else if (key == kPausedKey) scope.pauses += value == "true" ? 1 : 0;
+  else if (key == kPauseIntervalKey) scope.gc_interval = parse_decimal<std::uint64_t>(value).value_or(0);
   else if (key == kUnavailableKey) scope.unavailable.emplace_back(value);
   else if (key == record::kExceptionMessagesOption) scope.has_messages = value == "true";
   else if (key == record::kArgumentsOption) scope.has_arguments |= value == "true";
@@ -106,6 +107,12 @@ std::string java_class_name(std::string_view internal) {
   std::replace(name.begin(), name.end(), '/', '.');
   while (dimensions-- > 0) name += "[]";
   return name;
+}
+
+std::string Scope::late_heap_note() const {
+  if (gc_interval == 0) return {};
+  return "the heap after a pause was read up to " + std::to_string(gc_interval / 1'000'000) +
+         " ms after it: with G1 it has what was allocated since";
 }
 
 std::string Scope::pauses_note() const {

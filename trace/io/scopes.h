@@ -54,7 +54,8 @@ struct Scope {
   bool snapshot = false;  // jtrace.kind: stacks without an end, one moment
   Time start, end;        // of its first trace, of its last
   Losses losses;
-  std::uint64_t pauses = 0;  // how often the trace was paused (jtrace.paused): nothing of that time is recorded
+  std::uint64_t gc_interval = 0;  // ns: of a series of counters, between two looks for pauses; 0: it is none
+  std::uint64_t pauses = 0;       // how often the trace was paused (jtrace.paused): nothing of that time is recorded
   // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;
   bool has_calls = false, has_exceptions = false, has_allocations = false;  // were asked for
@@ -76,6 +77,8 @@ struct Scope {
   std::unordered_map<std::uint64_t, MethodInfo> methods;
   std::unordered_map<std::uint64_t, ObjectType> objects;
 
+  // Of a series of counters: when it read the heap after a pause; "" for other traces.
+  std::string late_heap_note() const;
   // "the trace was paused 2 times: ..."; "" if it was not.
   std::string pauses_note() const;
   // "worker-1", "thread#7" if it is not defined; "java.lang.String"; "java.lang.String.length".

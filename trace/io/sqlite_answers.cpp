@@ -1,6 +1,7 @@
 #include "trace/io/sqlite_answers.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/strings.h"
 #include "trace/record/control.h"
@@ -179,6 +180,7 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
     add(std::to_string(scope.losses.events) +
         " events were lost (view losses): sums are too low, and what has complete = 0 took longer");
   if (scope.losses.lacks_end) add(std::string(kLacksEnd));
+  if (const std::string note = scope.late_heap_note(); !note.empty() && !statistics.pauses.empty()) add(note);
   if (const std::string note = scope.pauses_note(); !note.empty()) add(note);
   if (const std::string note = statistics.allocation_note(); !note.empty()) add("allocations are " + note);
   if (const std::string note = scope.short_contentions_note(); !note.empty()) add(note);
@@ -192,8 +194,20 @@ bool SqliteAnswers::add_note(const std::string& text) {
   return is_written_;
 }
 
+// Of a merged trace.
+void SqliteAnswers::add_note_of_agents() {
+  std::map<std::string, std::size_t> agents;
+  for (const ScopeStatistics& each : by_scope())
+    if (each.scope != nullptr && !each.pauses.empty()) ++agents[each.scope->process_id];
+  for (const auto& [process, count] : agents)
+    if (count > 1)
+      add_note("the pauses of process " + process + " were recorded by " + counted(count, "agent") +
+               ": the view has each of them once for each agent (column agent)");
+}
+
 bool SqliteAnswers::complete() {
   if (!finish()) return false;
+  add_note_of_agents();
   for (const ScopeStatistics& each : by_scope()) {
     if (each.scope == nullptr) continue;
     add_methods(each);

@@ -46,6 +46,7 @@ class SqliteAnswers final : public Statistics {
   void add_methods(const ScopeStatistics& statistics);
   void add_collections(const ScopeStatistics& statistics);
   void add_recorded(const ScopeStatistics& statistics);
+  void add_note_of_agents();
   void add_notes(const ScopeStatistics& statistics);
   void done(bool written) { is_written_ = is_written_ && written; }
 

@@ -81,6 +81,24 @@ TEST_F(SqliteViews, LossesWithoutAGapHaveARowOfTheirOwn) {
   EXPECT_EQ(ask(path, "SELECT thread IS NULL, ms IS NULL FROM losses WHERE events = 3"), "1 1");
 }
 
+TEST_F(SqliteViews, PausesOfSeveralAgentsAndLateFiguresAreNoted) {
+  const std::string pause =
+      "<gcStart time=\"2.0\" traceIdRef=\"t\"/>\n<gcFinish time=\"2.5\" usedObjectSpace=\"7\" traceIdRef=\"t\"/>\n";
+  const std::string noted = "SELECT count(*) FROM notes WHERE note LIKE ";
+  const std::string one = database(pause);
+  EXPECT_EQ(ask(one, (noted + "'the pauses of process p%'").c_str()), "0");
+  EXPECT_EQ(ask(one, (noted + "'the heap after a pause%'").c_str()), "0");
+  std::string other = pause;
+  for (std::size_t at = other.find("\"t\""); at != other.npos; at = other.find("\"t\"")) other.replace(at, 3, "\"u\"");
+  const std::string both =
+      database(pause + "<agentCreate agentId=\"b\" processIdRef=\"p\" agentName=\"hsperf\" time=\"1.0\"/>\n" +
+               "<traceStart traceId=\"u\" agentIdRef=\"b\" time=\"1.0\"/>\n" +
+               "<option key=\"hsperf.gcInterval\" value=\"10000000\" traceIdRef=\"u\"/>\n" + other +
+               "<traceEnd traceIdRef=\"u\" time=\"7.0\"/>\n");
+  EXPECT_EQ(ask(both, (noted + "'the pauses of process p were recorded by 2 agents%'").c_str()), "1");
+  EXPECT_EQ(ask(both, (noted + "'the heap after a pause was read up to 10 ms%'").c_str()), "1");
+}
+
 TEST_F(SqliteViews, APauseOfTheTraceIsNoted) {
   const std::string path = database(
       "<option key=\"jtrace.paused\" value=\"true\"/>\n"
