@@ -154,9 +154,11 @@ TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
     std::erase(rules, "processors");  // true where other programs keep the machine busy
     EXPECT_THAT(rules, IsEmpty()) << found.done.out;
     for (const auto& skipped : found.document["diagnosis"]["skipped"])
-      EXPECT_THAT(skipped.dump(), AnyOf(HasSubstr("too short"), HasSubstr("no symbols for the GC locker")));
-    // A finalizer and locks without an owner need more than 0.6 s; the symbols of the GC locker are missing on 8 alone.
-    const std::size_t short_ones = std::string_view(interval) == "1" ? 0 : 2;
+      EXPECT_THAT(skipped.dump(), AnyOf(HasSubstr("too short"), HasSubstr("no symbols for the GC locker"),
+                                        HasSubstr("less than 20 s ago")));
+    // The JVM is too young for a verdict on its collections. A finalizer and locks without an owner need more than
+    // 0.6 s; the symbols of the GC locker are missing on 8 alone.
+    const std::size_t short_ones = std::string_view(interval) == "1" ? 1 : 3;
     EXPECT_LE(found.document["diagnosis"]["skipped"].size(), short_ones + (GetParam().version > 8 ? 0 : 1));
   }
 }
