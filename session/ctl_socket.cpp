@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "base/file.h"
@@ -66,15 +68,23 @@ bool may_be_of_running(std::string_view name) {
   return process && process->start_ticks() == *ticks;
 }
 
+// Whether the file still has this name: its owner may have removed it, and another may have made a new one.
+bool has_name(int fd, const std::string& path) {
+  struct stat ours {};
+  struct stat named {};
+  return ::fstat(fd, &ours) == 0 && ::stat(path.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
+         ours.st_dev == named.st_dev;
+}
+
 // Of a jtrace that was killed, for a JVM that has ended: nobody else asks for this lock. Who traces a JVM that is not
 // visible from here holds it.
 void remove_left(const std::string& folder) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (may_be_of_running(entry.path().filename().native())) continue;
-    const std::string path = entry.path().native();
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (may_be_of_running(entry->path().filename().native())) continue;
+    const std::string path = entry->path().native();
     const auto lock = open_file(path, O_RDWR | O_NOFOLLOW, 0);
-    if (!lock || ::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (!lock || ::flock(lock->get(), LOCK_EX | LOCK_NB) != 0 || !has_name(lock->get(), path)) continue;
     ::unlink(path.substr(0, path.size() - std::string_view(".lock").size()).c_str());
     ::unlink(path.c_str());
   }
@@ -143,14 +153,15 @@ Result<> CtlServer::lock() {
     if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
       const auto owner = read_whole(lock_.get(), lock_path_);
       lock_.reset();
+      // One that has just got it, or that only removes it.
+      if (owner && owner->empty() && attempt < 9) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        continue;
+      }
       return fail(ErrorCategory::kRefused,
                   "it is being traced already" + (owner && !owner->empty() ? ", by jtrace " + *owner : std::string()));
     }
-    struct stat ours {};
-    struct stat named {};
-    const bool same = ::fstat(lock_.get(), &ours) == 0 && ::stat(lock_path_.c_str(), &named) == 0 &&
-                      ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
-    if (!same) continue;
+    if (!has_name(lock_.get(), lock_path_)) continue;
     const std::string owner = std::to_string(::getpid());
     if (::ftruncate(lock_.get(), 0) != 0) return fail(system_error("writing", lock_path_));
     return write_whole(lock_.get(), owner, lock_path_);
