@@ -241,8 +241,10 @@ void compare_used(const CollectorOf& of, const std::vector<Pause>& traced, const
   const bool is_known = of.name != "Cms";
   std::size_t wrong = 0, compared = 0;
   for (std::size_t i = 0; i < logged.size(); ++i) {
-    EXPECT_EQ(traced[i].before >= 0, is_known);
-    if (!is_known || logged[i].before < 0) continue;
+    // G1 has counted nothing before it has filled its first region.
+    const bool is_none = of.name == "G1" && traced[i].before < 0 && logged[i].before <= most;
+    EXPECT_EQ(traced[i].before >= 0, is_known && !is_none) << both(traced, logged);
+    if (!is_known || is_none || logged[i].before < 0) continue;
     ++compared;
     wrong += std::labs(traced[i].before - logged[i].before) > most;
   }
