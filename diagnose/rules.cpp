@@ -45,9 +45,9 @@ std::string_view without_counters(const Facts& facts) {
 }
 std::string_view without_grown_jvm(const Facts& facts) {
   if (const auto missing = without_counters(facts); !missing.empty()) return missing;
-  return facts.counters.back().uptime.value_or(0) < kGrownUp
-             ? "the JVM has started less than 20 s ago, and may collect often"
-             : "";
+  if (!facts.counters.back().uptime) return "the JVM's age was not read";
+  return *facts.counters.back().uptime < kGrownUp ? "the JVM has started less than 20 s ago, and may collect often"
+                                                  : "";
 }
 std::string_view without_limits(const Facts& facts) { return facts.limits ? "" : "the JVM's limits were not read"; }
 std::string_view without_malloc(const Facts& facts) { return facts.malloc ? "" : "the memory of malloc was not read"; }

@@ -157,12 +157,12 @@ void find_lost_locks(const Facts& facts, std::vector<Finding>& found) {
   if (facts.looks.empty()) return;
   const bool single = facts.looks.size() == 1;
   const ThreadsLook& before = facts.looks[single ? 0 : facts.looks.size() - 2];
-  std::map<Lock, std::vector<const ThreadFact*>> waiters;
+  std::map<std::pair<ThreadKey, std::uint64_t>, std::vector<const ThreadFact*>> waiters;  // by owner and lock
   for (const ThreadFact& each : facts.looks.back().threads) {
     const ThreadFact* then = before.find(each.key);
     const auto is_lost = [](const ThreadFact& thread) { return thread.wait && thread.wait->owner_ended; };
     if (is_lost(each) && then && is_lost(*then) && then->wait->owner == each.wait->owner)
-      waiters[{each.wait->owner, each.wait->class_name}].push_back(&each);
+      waiters[{each.wait->owner, each.wait->object}].push_back(&each);
   }
   for (const auto& [lock, threads] : waiters) {
     const ThreadFact& first = *threads.front();

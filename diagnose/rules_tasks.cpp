@@ -15,7 +15,7 @@ namespace {
 std::set<ThreadKey> stuck_of(const ThreadsLook& look, const PoolFact& pool) {
   std::set<ThreadKey> stuck;
   const auto is_stuck = [&](const ThreadFact* each) {
-    if (each == nullptr || !each->wait) return false;
+    if (each == nullptr || !each->wait || each->state == "TIMED_WAITING") return false;
     const WaitFact& wait = *each->wait;
     if (wait.kind == "queued") return wait.object == pool.object;
     return (wait.blocks() || wait.kind == "end" || wait.kind == "task") && stuck.contains(wait.owner);

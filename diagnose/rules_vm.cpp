@@ -96,11 +96,13 @@ void find_much_collecting(const Facts& facts, std::vector<Finding>& found) {
 }
 
 void note_explicit_collections(const Facts& facts, Finding& finding) {
-  const auto asked = std::count_if(facts.counters.begin(), facts.counters.end(),
-                                   [](const CounterFact& each) { return each.gc_cause == "System.gc()"; });
-  if (asked == 0 || 2 * static_cast<std::size_t>(asked) < facts.counters.size()) return;
+  if (facts.counters.size() < 2) return;
+  // The cause that the first look saw may be of a collection long before.
+  const auto is_asked = [](const CounterFact& each) { return each.gc_cause == "System.gc()"; };
+  const auto asked = std::count_if(facts.counters.begin() + 1, facts.counters.end(), is_asked);
+  if (!is_asked(facts.counters.back()) || 2 * static_cast<std::size_t>(asked) < facts.counters.size() - 1) return;
   finding.evidence.push_back("the cause of the last collection was System.gc() at " + std::to_string(asked) + " of " +
-                             counted(facts.counters.size(), "look"));
+                             counted(facts.counters.size() - 1, "look"));
   finding.next = "jtrace stack " + facts.target + " --java, for who calls System.gc(); -XX:+DisableExplicitGC";
 }
 

@@ -1,5 +1,8 @@
 #include "diagnose/thread_facts.h"
 
+#include <algorithm>
+#include <map>
+
 #include "base/clock.h"
 #include "coreinspect/runtime/compile_task.h"
 #include "coreinspect/tools/circles.h"
@@ -85,15 +88,23 @@ std::vector<ThreadKey> ids_of(const std::vector<target::Address>& threads, const
   return ids;
 }
 
-// Circles of locks, and of what else one thread has to do for another.
+bool has_time_limit(const LockFacts::Party& party) {
+  return party.java ? party.java->state() == "TIMED_WAITING" : party.virtual_thread->state() == "TIMED_WAITING";
+}
+
+// Circles of locks, and those with what else one thread has to do for another: of these no wait ends by itself.
 void add_deadlocks(const LockFacts& locks, const coreinspect::TaskWaits& tasks, ThreadsLook& look) {
-  std::map<target::Address, target::Address> next;
+  for (const auto& circle : locks.deadlocks()) look.deadlocks.push_back(ids_of(circle, locks));
+  std::map<target::Address, target::Address> next, tasks_only;
   for (const LockFacts::Party& each : locks.parties())
-    if (const auto* wait = locks.wait_of(each.key); wait && wait->kind != "wait" && wait->owner_thread != 0)
+    if (const auto* wait = locks.wait_of(each.key);
+        wait && wait->kind != "wait" && wait->owner_thread != 0 && !has_time_limit(each))
       next[each.key] = wait->owner_thread;
   for (const coreinspect::TaskWait& each : tasks.waits)
-    if (each.awaited != 0) next[each.waiter] = each.awaited;
-  for (const auto& circle : coreinspect::circles_in(next)) look.deadlocks.push_back(ids_of(circle, locks));
+    if (each.awaited != 0) tasks_only[each.waiter] = next[each.waiter] = each.awaited;
+  for (const auto& circle : coreinspect::circles_in(next))
+    if (std::any_of(circle.begin(), circle.end(), [&](target::Address each) { return tasks_only.contains(each); }))
+      look.deadlocks.push_back(ids_of(circle, locks));
 }
 
 void add_tasks(const LockFacts& locks, const coreinspect::TaskWaits& tasks, ThreadsLook& look) {

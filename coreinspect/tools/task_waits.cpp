@@ -1,13 +1,16 @@
 #include "coreinspect/tools/task_waits.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::size_t kMostTasks = 10'000;  // of a queue, and of those who wait for one CompletableFuture
+// The heap changes while it is read, and may hold anything: of more than this nothing is said.
+constexpr std::size_t kMostTasks = 10'000;       // of a queue
+constexpr std::size_t kMostReferences = 60'000;  // in all
 
 using Party = LockFacts::Party;
 
@@ -18,7 +21,12 @@ bool is_in(const Walk& walk, std::string_view type, std::string_view name) {
   });
 }
 
+// The state of a virtual thread does not tell it in JDK 21.
 bool has_time_limit(const Party& party) {
+  const auto is_timed = [](const Frame& frame) {
+    return frame.method && (frame.method->name == "parkNanos" || frame.method->name == "parkUntil");
+  };
+  if (std::any_of(party.walk->frames.begin(), party.walk->frames.end(), is_timed)) return true;
   return (party.java ? party.java->state() : party.virtual_thread->state()) == "TIMED_WAITING";
 }
 
@@ -29,7 +37,9 @@ class Fields {
   explicit Fields(const Inspection& inspection) : objects_(inspection.objects()) {}
 
   Address reference(Address object, std::string_view name) const {
-    return object == 0 ? 0 : objects_.reference(object, name).value_or(0);
+    if (object == 0 || left_ == 0) return 0;
+    --left_;
+    return objects_.reference(object, name).value_or(0);
   }
   std::int32_t number(Address object, std::string_view name) const {
     return object == 0 ? 0 : objects_.value<std::int32_t>(object, name).value_or(0);
@@ -38,24 +48,32 @@ class Fields {
     const auto klass = object == 0 ? Result<Address>(Address{0}) : objects_.klass_of(object);
     return klass && *klass != 0 ? objects_.classes().name(*klass).value_or("") : "";
   }
-  // Those of an array that are not null, at most kMostTasks.
-  std::vector<Address> elements(Address array) const {
+  // `count` of an array from `first` on, around its end.
+  std::vector<Address> elements(Address array, std::int32_t first, std::int32_t count) const {
     std::vector<Address> found;
     const std::uint32_t length = array == 0 ? 0 : objects_.array_length(array).value_or(0);
-    for (std::uint32_t i = 0; i < length && found.size() < kMostTasks; ++i)
-      if (const Address element = objects_.element(array, i).value_or(0); element != 0) found.push_back(element);
+    const auto most = std::min<std::size_t>(count < 0 ? 0 : static_cast<std::size_t>(count), kMostTasks);
+    for (std::size_t i = 0; length != 0 && i < std::min<std::size_t>(most, length) && left_ > 0; ++i, --left_)
+      found.push_back(
+          objects_.element(array, static_cast<std::uint32_t>((static_cast<std::uint32_t>(first) + i) % length))
+              .value_or(0));
     return found;
   }
   // The values of `value` along a chain that begins at `first`.
   std::vector<Address> chain(Address first, std::string_view value) const {
     std::vector<Address> found;
-    for (Address at = first; at != 0 && found.size() < kMostTasks; at = reference(at, "next"))
+    // A node that was taken out refers to itself.
+    for (Address at = first, next = 0; at != 0 && found.size() < kMostTasks; at = next) {
       found.push_back(value.empty() ? at : reference(at, value));
+      next = reference(at, "next");
+      if (next == at) break;
+    }
     return found;
   }
 
  private:
   const ObjectModel& objects_;
+  mutable std::size_t left_ = kMostReferences;
 };
 
 // java.lang.Thread.target, from JDK 19 on in its `holder`; and of it the pool that it works for.
@@ -72,8 +90,15 @@ Address pool_of(const Fields& fields, Address thread) {
 std::vector<Address> queue_of(const Fields& fields, Address pool) {
   const Address queue = fields.reference(pool, "workQueue");
   if (const Address head = fields.reference(queue, "head"); head != 0) return fields.chain(head, "item");
-  const Address items = fields.reference(queue, "items");
-  return fields.elements(items != 0 ? items : fields.reference(queue, "queue"));
+  if (const Address items = fields.reference(queue, "items"); items != 0)
+    return fields.elements(items, fields.number(queue, "takeIndex"), fields.number(queue, "count"));
+  return fields.elements(fields.reference(queue, "queue"), 0, fields.number(queue, "size"));
+}
+
+// Only then a pool starts threads beyond its core.
+bool may_be_full(const Fields& fields, Address queue) {
+  const std::int32_t capacity = fields.number(queue, "capacity");
+  return fields.reference(queue, "items") != 0 || (capacity != 0 && capacity != INT32_MAX);
 }
 
 // What a thread may be parked for until `task` has been run: the task itself, or one of the chain of those who wait for
@@ -111,7 +136,8 @@ class Search {
   }
 
   void add(TaskWait::Kind kind, const Party& waiter, Address awaited, Address pool = 0) {
-    if (awaited == 0 && pool == 0) return;
+    // Thread.currentThread().join() is how a main thread is kept alive.
+    if ((awaited == 0 && pool == 0) || awaited == waiter.key) return;
     found_.waits.push_back({.kind = kind, .waiter = waiter.key, .awaited = awaited, .pool = pool});
   }
 
@@ -143,7 +169,8 @@ class Search {
   void add_pool(Address pool, std::vector<Address> workers) {
     const std::int32_t count = fields_.number(fields_.reference(pool, "ctl"), "value") & ((1 << 29) - 1);
     if (count != static_cast<std::int32_t>(workers.size())) return;
-    const bool may_grow = count < fields_.number(pool, "maximumPoolSize");
+    const bool may_grow =
+        count < fields_.number(pool, "maximumPoolSize") && may_be_full(fields_, fields_.reference(pool, "workQueue"));
     found_.pools.push_back({.object = pool, .threads = std::move(workers), .may_grow = may_grow});
   }
 

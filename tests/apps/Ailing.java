@@ -27,6 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -233,6 +234,33 @@ public final class Ailing {
             sleep(600_000);
             return 1;
         });
+    }
+
+    /** A circle that a time limit ends: one has the lock and waits for the end of one that only tries to get it. */
+    static void joinWithTries() {
+        final ReentrantLock lock = new ReentrantLock();
+        final CountDownLatch locked = new CountDownLatch(1);
+        Thread tries = start("tries", () -> {
+            await(locked);
+            try {
+                while (!lock.tryLock(2, TimeUnit.SECONDS)) {
+                    sink++;
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        start("boss", () -> {
+            lock.lock();
+            locked.countDown();
+            join(tries, 0);
+        });
+        awaitState(tries, Thread.State.TIMED_WAITING);
+    }
+
+    /** As a main thread that has nothing to do. */
+    static void joinOneself() {
+        awaitState(start("for-ever", () -> join(Thread.currentThread(), 0)), Thread.State.WAITING);
     }
 
     /** A lock whose owner has ended. */
@@ -692,6 +720,8 @@ public final class Ailing {
             case "joins": joins(number); break;
             case "join-with-lock": joinWithLock(); break;
             case "tasks": tasks(); break;
+            case "join-oneself": joinOneself(); break;
+            case "join-with-tries": joinWithTries(); break;
             case "lose-lock": loseLock(number); break;
             case "pool": nested("own", number, null, () -> 1); break;
             case "futures": nestedFutures(number); break;
