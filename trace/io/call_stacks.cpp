@@ -31,6 +31,7 @@ void CallStacks::note(const Event& event, Scope& scope) {
     case ElementKind::kThreadEnd: {
       const ThreadEnd& end = std::get<ThreadEnd>(event);
       if (!end.threadIdRef.present()) return;
+      entry_waits_.forget(scope, end.threadIdRef.value());
       const auto found = threads_.find(Key{scope.index, end.threadIdRef.value()});
       if (found == threads_.end()) return;
       closed_at_end_ += found->second.stack.size();
@@ -112,6 +113,7 @@ void CallStacks::cut(Thread& thread, std::uint64_t time) {
 
 void CallStacks::lose(Scope& scope, const Gap& gap) {
   const std::uint64_t time = gap.from != 0 ? gap.from : last_time_;
+  if (gap.thread != 0) entry_waits_.forget(scope, gap.thread);
   if (gap.thread != 0) cut(thread_of(scope, gap.thread), time);
   else cut_scope(scope, time);
   listener_.on_gap(scope, gap);
@@ -123,6 +125,7 @@ bool CallStacks::has_threads(const Scope& scope) const {
 
 void CallStacks::cut_scope(Scope& scope, std::uint64_t time) {
   cut_scopes_.insert(scope.index);
+  entry_waits_.forget_all(scope);
   for (auto& [key, thread] : threads_)
     if (thread.scope == &scope) cut(thread, time);
 }

@@ -280,8 +280,9 @@ class ChromeWriter final : public Converter, private CallListener {
   }
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override {
     // Begins that are the same let the wait end before the call that it is in: a viewer closes slices in their order.
-    const bool shares_begin =
-        stack.back().waited_before && (stack.size() == 1 || stack[stack.size() - 2].time < stack.back().time);
+    const bool shares_begin = stack.back().waited_before &&
+                              (stack.size() == 1 || stack[stack.size() - 2].time < stack.back().time) &&
+                              ends_[{scope.index, thread}] < stack.back().time;
     begin("B", scope.method_name(stack.back().method), "call", scope, thread,
           stack.back().time - (shares_begin ? 1 : 0));
     const auto* entry = current_ == nullptr ? nullptr : std::get_if<MethodEntry>(current_);
@@ -290,6 +291,7 @@ class ChromeWriter final : public Converter, private CallListener {
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t) override {
     begin("E", scope.method_name(stack.back().method), "call", scope, thread, time);
+    ends_[{scope.index, thread}] = time;
     // Of the frames that an exit closes, the one that it belongs to.
     const auto* exit = current_ == nullptr ? nullptr : std::get_if<MethodExit>(current_);
     const bool is_its_own = exit != nullptr && (!exit->ticket.present() || exit->ticket.value() == stack.back().ticket);
@@ -326,7 +328,8 @@ class ChromeWriter final : public Converter, private CallListener {
   ByteSink& bytes_;
   Scopes scopes_;
   CallStacks calls_;
-  const Event* current_ = nullptr;  // the event that opens or closes calls
+  std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> ends_;  // of the last call that ended, by thread
+  const Event* current_ = nullptr;                                       // the event that opens or closes calls
   FirstStates first_states_{[this](const Scope& scope, std::uint64_t thread, const FirstState& first) {
     complete(scope, thread, first.since, first.until, first.state + " since before the trace", "state");
   }};

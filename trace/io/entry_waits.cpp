@@ -64,21 +64,22 @@ void EntryWaits::note_end_of_call(const Scope& scope, std::uint64_t thread) {
     found->second.spent = found->second.noted;
 }
 
-std::uint64_t EntryWaits::begin_of(const Scope& scope, std::uint64_t thread, std::uint64_t method,
-                                   std::uint64_t time) const {
+std::uint64_t EntryWaits::begin_of(const Scope& scope, std::uint64_t thread, std::uint64_t method, std::uint64_t time) {
   if (threads_.empty()) return time;
   const auto entered = scope.methods.find(method);
   if (entered == scope.methods.end() || !entered->second.is_synchronized) return time;
   const auto found = threads_.find({scope.index, thread});
   if (found == threads_.end()) return time;
   // With --slower-than the entry of a call comes after the waits in it: those are passed over.
-  const std::deque<Wait>& last = found->second.last;
+  std::deque<Wait>& last = found->second.last;
   auto wait = last.rbegin();
   while (wait != last.rend() && wait->until > time + kCoarseStep) ++wait;
   const auto newer = static_cast<std::uint64_t>(wait - last.rbegin());
   const bool is_its = wait != last.rend() && wait->is_blocked && found->second.noted - newer > found->second.spent &&
                       time <= wait->until + kCoarseStep && !is_plain_object(scope, wait->monitor);
-  return is_its ? std::min(wait->since, time) : time;
+  if (!is_its) return time;
+  found->second.spent = found->second.noted - newer;
+  return std::min(wait->since, time);
 }
 
 }  // namespace jtrace::trace::io

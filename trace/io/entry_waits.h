@@ -16,8 +16,14 @@ class EntryWaits {
   void note(const Event& event, const Scope& scope);
   // A call of the thread has ended: no method that is entered later had the waits until now.
   void note_end_of_call(const Scope& scope, std::uint64_t thread);
-  // The begin of a call of `method`, whose methodEntry has `time`; `time` if it did not wait.
-  std::uint64_t begin_of(const Scope& scope, std::uint64_t thread, std::uint64_t method, std::uint64_t time) const;
+  // Of a thread that has ended, or whose events were lost.
+  void forget(const Scope& scope, std::uint64_t thread) { threads_.erase({scope.index, thread}); }
+  void forget_all(const Scope& scope) {
+    std::erase_if(threads_, [&](const auto& each) { return each.first.scope == scope.index; });
+  }
+  // The begin of a call of `method`, whose methodEntry has `time`; `time` if it did not wait. The wait is that call's:
+  // no later one has it.
+  std::uint64_t begin_of(const Scope& scope, std::uint64_t thread, std::uint64_t method, std::uint64_t time);
 
  private:
   struct Wait {
@@ -29,7 +35,7 @@ class EntryWaits {
     Wait open;                // since 0: it does not wait
     std::deque<Wait> last;    // by time
     std::uint64_t noted = 0;  // number of waits until now
-    std::uint64_t spent = 0;  // of them before the last call that ended
+    std::uint64_t spent = 0;  // of them before the last call that ended, or in a call's begin already
   };
   struct Key {
     std::size_t scope;

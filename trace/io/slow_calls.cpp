@@ -157,7 +157,7 @@ void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, s
   call.paused_awake = call.paused;
   for (auto pause = pauses.rbegin(); pause != pauses.rend() && pause->start + pause->duration > call.start; ++pause)
     call.paused_awake -= std::min(call.paused_awake, waited_within(call, pause->start, pause->start + pause->duration));
-  fill_standstills(call);
+  fill_standstills(call, pauses);
   kept.add(key, std::move(call));
 }
 
@@ -167,12 +167,14 @@ void SlowCalls::note_standstill(std::uint64_t from, std::uint64_t to) {
   if (standstills_.size() > kMost) standstills_.pop_front();
 }
 
-void SlowCalls::fill_standstills(SlowCall& call) const {
+void SlowCalls::fill_standstills(SlowCall& call, const std::vector<GcPause>& pauses) const {
   const std::uint64_t end = call.start + call.duration;
   for (auto each = standstills_.rbegin(); each != standstills_.rend() && each->to > call.start; ++each) {
     const std::uint64_t within = overlap(each->from, each->to, call.start, end);
     call.stopped += within;
-    call.stopped_awake += within - std::min(within, waited_within(call, each->from, each->to));
+    const std::uint64_t other = waited_within(call, each->from, each->to) +
+                                paused_within(pauses, std::max(each->from, call.start), std::min(each->to, end));
+    call.stopped_awake += within - std::min(within, other);
   }
 }
 

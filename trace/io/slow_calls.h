@@ -156,7 +156,7 @@ class SlowCalls {
   struct Standstill {
     std::uint64_t from = 0, to = 0;  // ns
   };
-  void fill_standstills(SlowCall& call) const;
+  void fill_standstills(SlowCall& call, const std::vector<GcPause>& pauses) const;
   std::deque<Standstill> standstills_;                              // by time
   std::unordered_map<std::uint64_t, ThreadWaits> waits_;            // by thread
   std::unordered_map<std::uint64_t, std::deque<Wait>> waited_for_;  // by owner, as the waits end

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "base/strings.h"
 #include "trace/record/control.h"
@@ -194,15 +195,23 @@ bool SqliteAnswers::add_note(const std::string& text) {
   return is_written_;
 }
 
-// Of a merged trace.
+// Of a merged trace: agents that watched a process at the same time.
 void SqliteAnswers::add_note_of_agents() {
-  std::map<std::string, std::size_t> agents;
+  std::map<std::string, std::vector<const ScopeStatistics*>> by_process;
   for (const ScopeStatistics& each : by_scope())
-    if (each.scope != nullptr && !each.pauses.empty()) ++agents[each.scope->process_id];
-  for (const auto& [process, count] : agents)
-    if (count > 1)
-      add_note("the pauses of process " + process + " were recorded by " + counted(count, "agent") +
-               ": the view has each of them once for each agent (column agent)");
+    if (each.scope != nullptr && !each.pauses.empty()) by_process[each.scope->process_id].push_back(&each);
+  const auto overlap = [](const ScopeStatistics* a, const ScopeStatistics* b) {
+    return a->pauses.front().start <= b->pauses.back().start && b->pauses.front().start <= a->pauses.back().start;
+  };
+  for (const auto& each : by_process) {
+    const std::vector<const ScopeStatistics*>& agents = each.second;
+    const bool is_twice = std::any_of(agents.begin(), agents.end(), [&](const ScopeStatistics* a) {
+      return std::any_of(agents.begin(), agents.end(), [&](const auto* b) { return a != b && overlap(a, b); });
+    });
+    if (is_twice && !each.first.empty())
+      add_note("the pauses of process " + each.first + " were recorded by " + counted(agents.size(), "agent") +
+               ": the view has a pause once for each agent that saw it (column agent)");
+  }
 }
 
 bool SqliteAnswers::complete() {

@@ -13,7 +13,7 @@ std::string sqlite_tables();
 // After the last row, before the views: a row for the losses of which no gap of a thread is known.
 inline constexpr const char* kUnplacedLosses =
     "INSERT INTO loss SELECT id, NULL, NULL, NULL, rest FROM (SELECT a.id, a.dropped - "
-    "coalesce((SELECT sum(events) FROM loss l WHERE l.agent = a.id), 0) AS rest FROM agent a) WHERE rest > 0;";
+    "(SELECT CAST(total(events) AS INTEGER) FROM loss l WHERE l.agent = a.id) AS rest FROM agent a) WHERE rest > 0;";
 // After the last row: its end, indexes and views.
 std::string sqlite_views();
 

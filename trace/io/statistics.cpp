@@ -438,6 +438,9 @@ void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFr
   const OpenFrame& frame = stack.back();
   const std::uint64_t whole = time - frame.time;
   ScopeStatistics& statistics = of(scope);
+  // It stands still until the trace ends.
+  if (frame.unfinished && statistics.still_since != 0)
+    statistics.slow.note_standstill(std::exchange(statistics.still_since, 0), time);
   if (frame.io != IoKind::kNone && !frame.in_io) note_io(statistics, thread, stack, time);
   const bool has_cpu = cpu_time != 0 && frame.cpu_time != 0 && cpu_time >= frame.cpu_time;
   statistics.slow.note_call(thread, stack, time, statistics.pauses,

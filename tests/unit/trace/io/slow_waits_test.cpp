@@ -148,6 +148,31 @@ TEST_F(SlowTrace, CallerDoesNotWaitForTheMonitorOfItsCallee) {
   EXPECT_EQ(caller.total, 530 * kMs);
 }
 
+// One wait is one call's: what it calls at once did not wait.
+TEST_F(SlowTrace, AWaitIsNotAlsoThatOfTheNextSynchronizedMethod) {
+  define(1, "outer", true);
+  define(2, "inner", true);
+  block(10, 510);
+  enter(1, 510);
+  enter(2, 510);
+  leave(520);
+  leave(700);
+  const json slow = calls(100);
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_DOUBLE_EQ(slow[0]["seconds"], 0.69);
+  EXPECT_EQ(statistics_.by_scope()[0].methods.at(2).total, 10 * kMs);
+}
+
+TEST_F(SlowTrace, AWaitFromBeforeAGapIsNoCalls) {
+  define(1, "callee", true);
+  write(MonContendedEnter{.threadIdRef = ThreadId(1), .time = at(10), .objIdRef = ObjectId(5)});
+  write(Option{.key = "jtrace.gap", .value = "thread=1,from=1.020000000,to=1.900000000,lost=3"});
+  write(MonContendedEntered{.threadIdRef = ThreadId(1), .time = at(900), .objIdRef = ObjectId(5)});
+  enter(1, 900);
+  leave(950);
+  EXPECT_EQ(statistics_.by_scope()[0].methods.at(1).total, 50 * kMs);
+}
+
 TEST_F(SlowTrace, APartOfTheTimeTheProcessStoodStill) {
   define(1, "spins");
   enter(1, 0);
