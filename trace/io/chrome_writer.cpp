@@ -278,11 +278,15 @@ class ChromeWriter final : public Converter, private CallListener {
     begin("C", name, "counter", scope, 0, time);
     end(",\"args\":{\"bytes\":" + std::to_string(value) + "}");
   }
+  // When the last call ended that the caller of the top of `stack` made. OpenFrame::user: of its last callee.
+  std::uint64_t& last_end(const Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {
+    return stack.size() > 1 ? stack[stack.size() - 2].user : ends_[{scope.index, thread}];
+  }
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override {
     // Begins that are the same let the wait end before the call that it is in: a viewer closes slices in their order.
     const bool shares_begin = stack.back().waited_before &&
                               (stack.size() == 1 || stack[stack.size() - 2].time < stack.back().time) &&
-                              ends_[{scope.index, thread}] < stack.back().time;
+                              last_end(scope, thread, stack) < stack.back().time;
     begin("B", scope.method_name(stack.back().method), "call", scope, thread,
           stack.back().time - (shares_begin ? 1 : 0));
     const auto* entry = current_ == nullptr ? nullptr : std::get_if<MethodEntry>(current_);
@@ -291,7 +295,7 @@ class ChromeWriter final : public Converter, private CallListener {
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t) override {
     begin("E", scope.method_name(stack.back().method), "call", scope, thread, time);
-    ends_[{scope.index, thread}] = time;
+    last_end(scope, thread, stack) = time;
     // Of the frames that an exit closes, the one that it belongs to.
     const auto* exit = current_ == nullptr ? nullptr : std::get_if<MethodExit>(current_);
     const bool is_its_own = exit != nullptr && (!exit->ticket.present() || exit->ticket.value() == stack.back().ticket);
@@ -328,7 +332,7 @@ class ChromeWriter final : public Converter, private CallListener {
   ByteSink& bytes_;
   Scopes scopes_;
   CallStacks calls_;
-  std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> ends_;  // of the last call that ended, by thread
+  std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> ends_;  // of the outermost calls, by thread
   const Event* current_ = nullptr;                                       // the event that opens or closes calls
   FirstStates first_states_{[this](const Scope& scope, std::uint64_t thread, const FirstState& first) {
     complete(scope, thread, first.since, first.until, first.state + " since before the trace", "state");
