@@ -9,13 +9,13 @@ namespace jtrace::trace::io {
 
 CallStacks::Thread& CallStacks::thread_of(Scope& scope, std::uint64_t id) {
   if (last_ != nullptr && last_->scope == &scope && last_->id == id) return *last_;
-  last_ = &threads_.try_emplace(Key{scope.index, id}, Thread{&scope, id, {}, cut_scopes_.contains(scope.index)})
+  last_ = &threads_.try_emplace(ThreadKey{scope.index, id}, Thread{&scope, id, {}, cut_scopes_.contains(scope.index)})
                .first->second;
   return *last_;
 }
 
 std::vector<OpenFrame>* CallStacks::find(const Scope& scope, std::uint64_t thread) {
-  const auto found = threads_.find(Key{scope.index, thread});
+  const auto found = threads_.find(ThreadKey{scope.index, thread});
   return found == threads_.end() ? nullptr : &found->second.stack;
 }
 
@@ -32,7 +32,7 @@ void CallStacks::note(const Event& event, Scope& scope) {
       const ThreadEnd& end = std::get<ThreadEnd>(event);
       if (!end.threadIdRef.present()) return;
       entry_waits_.forget(scope, end.threadIdRef.value());
-      const auto found = threads_.find(Key{scope.index, end.threadIdRef.value()});
+      const auto found = threads_.find(ThreadKey{scope.index, end.threadIdRef.value()});
       if (found == threads_.end()) return;
       closed_at_end_ += found->second.stack.size();
       close(found->second, 0, end.time.value_or(last_time_), 0);
@@ -101,7 +101,7 @@ void CallStacks::close(Thread& thread, std::size_t depth, std::uint64_t time, st
 }
 
 bool CallStacks::is_cut(const Scope& scope, std::uint64_t thread) const {
-  const auto found = threads_.find(Key{scope.index, thread});
+  const auto found = threads_.find(ThreadKey{scope.index, thread});
   return found != threads_.end() && found->second.cut;
 }
 

@@ -69,14 +69,6 @@ class CallStacks {
   bool is_cut(const Scope& scope, std::uint64_t thread) const;
 
  private:
-  struct Key {
-    std::size_t scope;
-    std::uint64_t thread;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const { return key.thread * 0x9e3779b97f4a7c15u + key.scope; }
-  };
   struct Thread {
     Scope* scope;
     std::uint64_t id;
@@ -95,7 +87,7 @@ class CallStacks {
 
   CallListener& listener_;
   EntryWaits entry_waits_;
-  std::unordered_map<Key, Thread, Hash> threads_;
+  std::unordered_map<ThreadKey, Thread, ThreadKey::Hash> threads_;
   Thread* last_ = nullptr;
   std::uint64_t last_time_ = 0;
   std::uint64_t closed_by_others_ = 0;

@@ -10,6 +10,16 @@
 
 namespace jtrace::trace::io {
 
+// A thread of a producer: Scope::index, threadId.
+struct ThreadKey {
+  std::size_t scope;
+  std::uint64_t thread;
+  bool operator==(const ThreadKey&) const = default;
+  struct Hash {
+    std::size_t operator()(const ThreadKey& key) const { return key.thread * 0x9e3779b97f4a7c15u + key.scope; }
+  };
+};
+
 class EntryWaits {
  public:
   // Each event of a producer, in order.
@@ -37,18 +47,10 @@ class EntryWaits {
     std::uint64_t noted = 0;  // number of waits until now
     std::uint64_t spent = 0;  // of them before the last call that ended, or in a call's begin already
   };
-  struct Key {
-    std::size_t scope;
-    std::uint64_t thread;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const { return key.thread * 0x9e3779b97f4a7c15u + key.scope; }
-  };
   void begin(const Scope& scope, ThreadId thread, Wait wait);
   void end(const Scope& scope, ThreadId thread, Time time);
 
-  std::unordered_map<Key, Thread, Hash> threads_;
+  std::unordered_map<ThreadKey, Thread, ThreadKey::Hash> threads_;
 };
 
 }  // namespace jtrace::trace::io
