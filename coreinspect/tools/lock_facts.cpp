@@ -6,6 +6,7 @@
 #include "base/jdk_names.h"
 #include "coreinspect/tools/circles.h"
 #include "coreinspect/tools/owned_locks.h"
+#include "coreinspect/tools/task_waits.h"
 
 namespace jtrace::coreinspect {
 
@@ -44,6 +45,27 @@ std::set<Address> locks_of(const Walk& walk) {
 
 }  // namespace
 
+std::string_view to_string(Work::Kind kind) {
+  switch (kind) {
+    case Work::Kind::kEnd: return "end";
+    case Work::Kind::kRunning: return "task";
+    case Work::Kind::kQueued: break;
+  }
+  return "queued";
+}
+
+std::string describe(const Work& work) {
+  if (work.kind == Work::Kind::kQueued) return "a task in the queue of a pool";
+  const std::string who = "\"" + printable(work.name) + "\" #" + std::to_string(work.id);
+  return work.kind == Work::Kind::kEnd ? "the end of " + who : "a task that " + who + " runs";
+}
+
+void write_members(JsonWriter& json, const Work& work) {
+  json.member("awaits", to_string(work.kind));
+  if (work.thread != 0) json.member("awaited", work.name).member("awaitedId", work.id);
+  if (work.pool != 0) json.member("pool", hex(work.pool));
+}
+
 std::string describe(const Wait& wait) {
   const std::string owner =
       wait.owner.empty() ? "" : "\"" + printable(wait.owner) + "\" #" + std::to_string(wait.owner_id);
@@ -54,6 +76,7 @@ std::string describe(const Wait& wait) {
                      : wait.kind == "wait"  ? "waiting on"
                                             : "parking to wait for";
   text += " <" + hex(wait.object) + "> (a " + (wait.class_name.empty() ? "?" : printable(wait.class_name)) + ")";
+  if (wait.work) text += ", for " + describe(*wait.work);
   if (owner.empty()) return text;
   return text + " owned by " + owner + (wait.owner_ended ? ", which has ended" : "");
 }
@@ -102,6 +125,15 @@ const Wait* LockFacts::wait_of(Address thread) const {
 const LockFacts::Party* LockFacts::party(Address thread) const {
   const auto found = std::find_if(parties_.begin(), parties_.end(), [&](const Party& p) { return p.key == thread; });
   return found == parties_.end() ? nullptr : &*found;
+}
+
+// The state of a virtual thread does not tell it in JDK 21.
+bool LockFacts::has_time_limit(const Party& party) {
+  const auto is_timed = [](const Frame& frame) {
+    return frame.method && (frame.method->name == "parkNanos" || frame.method->name == "parkUntil");
+  };
+  if (std::any_of(party.walk->frames.begin(), party.walk->frames.end(), is_timed)) return true;
+  return (party.java ? party.java->state() : party.virtual_thread->state()) == "TIMED_WAITING";
 }
 
 Address LockFacts::runner(Address java_thread) const {
@@ -292,6 +324,31 @@ void LockFacts::find_deadlocks() {
   for (const auto& [thread, wait] : waits_)
     if (wait.kind != "wait" && wait.owner_thread != 0) owners[thread] = wait.owner_thread;
   deadlocks_ = circles_in(owners);
+}
+
+void LockFacts::note(const TaskWaits& tasks) {
+  for (const auto& [thread, work] : tasks.works) {
+    const auto wait = waits_.find(thread);
+    if (wait == waits_.end()) continue;
+    wait->second.work = work;
+    if (const Party* other = party(work.thread)) {
+      wait->second.work->name = *other->name;
+      wait->second.work->id = other->id;
+    }
+  }
+  find_task_circles();
+}
+
+void LockFacts::find_task_circles() {
+  std::map<Address, Address> next;
+  for (const auto& [thread, wait] : waits_) {
+    const Address other = wait.work ? wait.work->thread : wait.kind != "wait" ? wait.owner_thread : 0;
+    if (other != 0 && !has_time_limit(*party(thread))) next[thread] = other;
+  }
+  task_circles_ = circles_in(next);
+  std::erase_if(task_circles_, [&](const std::vector<Address>& circle) {
+    return std::none_of(circle.begin(), circle.end(), [&](Address each) { return waits_.at(each).work.has_value(); });
+  });
 }
 
 }  // namespace jtrace::coreinspect

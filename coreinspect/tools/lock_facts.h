@@ -14,10 +14,26 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "coreinspect/tools/class_initialisers.h"
 #include "coreinspect/tools/thread_snapshot.h"
 
 namespace jtrace::coreinspect {
+
+// What another thread has to do before a wait ends (task_waits.h).
+struct Work {
+  enum class Kind : std::uint8_t { kEnd, kRunning, kQueued };
+  Kind kind = Kind::kEnd;
+  Address thread = 0;  // LockFacts::Party::key: the thread that has to end, or runs the task; 0 with kQueued
+  Address pool = 0;    // with kQueued the ThreadPoolExecutor in whose queue the task is
+  std::string name;    // of the thread
+  std::int64_t id = 0;
+};
+std::string_view to_string(Work::Kind kind);  // "end", "task", "queued"
+std::string describe(const Work& work);       // what is waited for: `the end of "main" #1`
+void write_members(JsonWriter& json, const Work& work);
+
+struct TaskWaits;
 
 struct Wait {
   std::string kind;  // "monitor" (to enter), "wait" (Object.wait), "park" (blocker), "initialisation" (of a class)
@@ -27,6 +43,7 @@ struct Wait {
   std::int64_t owner_id = 0;
   Address owner_thread = 0;  // LockFacts::Party::key
   bool owner_ended = false;  // it is a thread that has ended: nobody can give it back
+  std::optional<Work> work;  // where it is known (LockFacts::note)
 };
 std::string describe(const Wait& wait);
 // A pool's or timer's thread without a task, one of the JDK's own that waits for references: nobody keeps it waiting.
@@ -41,6 +58,12 @@ class LockFacts {
   // Each cycle once: its threads in the order of "waits for". Only waits that block (monitor, park with an owner,
   // initialization).
   const std::vector<std::vector<Address>>& deadlocks() const { return deadlocks_; }
+  // Adds to the waits the work that they are for.
+  void note(const TaskWaits& tasks);
+  // The circles of waits for locks and for work that have at least one of the latter, as deadlocks(); waits with a time
+  // limit are in none. Of a live target the work was looked at after the stop: a circle is certain if it is there
+  // twice.
+  const std::vector<std::vector<Address>>& task_circles() const { return task_circles_; }
 
   // A thread of the snapshot, of either kind.
   struct Party {
@@ -54,6 +77,7 @@ class LockFacts {
   };
   const std::vector<Party>& parties() const { return parties_; }  // in the order of the snapshot
   const Party* party(Address thread) const;
+  static bool has_time_limit(const Party& party);
   // The key of the virtual thread that this JavaThread runs, else its own.
   Address runner(Address java_thread) const;
 
@@ -73,13 +97,14 @@ class LockFacts {
   Address holder_by_frames(Address object) const;
   bool has_among_frames(const Party& party, Address object) const;
   void find_deadlocks();
+  void find_task_circles();
 
   const Inspection& inspection_;
   const ThreadSnapshot& snapshot_;
   std::vector<Party> parties_;
   std::map<Address, Address> mounted_;  // virtual threads by their carriers
   std::map<Address, Wait> waits_;
-  std::vector<std::vector<Address>> deadlocks_;
+  std::vector<std::vector<Address>> deadlocks_, task_circles_;
   std::optional<std::vector<ClassInitialiser>> initialisers_;  // read when first needed
 };
 

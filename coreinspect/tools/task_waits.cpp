@@ -21,15 +21,6 @@ bool is_in(const Walk& walk, std::string_view type, std::string_view name) {
   });
 }
 
-// The state of a virtual thread does not tell it in JDK 21.
-bool has_time_limit(const Party& party) {
-  const auto is_timed = [](const Frame& frame) {
-    return frame.method && (frame.method->name == "parkNanos" || frame.method->name == "parkUntil");
-  };
-  if (std::any_of(party.walk->frames.begin(), party.walk->frames.end(), is_timed)) return true;
-  return (party.java ? party.java->state() : party.virtual_thread->state()) == "TIMED_WAITING";
-}
-
 // The fields of objects in the present heap. 0 stands for null, for a field that this JDK does not have, and for what
 // cannot be read.
 class Fields {
@@ -117,28 +108,28 @@ class Search {
 
   TaskWaits run() {
     for (const Party& each : locks_.parties())
-      if (const Wait* wait = locks_.wait_of(each.key); wait && !has_time_limit(each)) look_at(each, *wait);
+      if (const Wait* wait = locks_.wait_of(each.key); wait && !LockFacts::has_time_limit(each)) look_at(each, *wait);
     return std::move(found_);
   }
 
  private:
   void look_at(const Party& party, const Wait& wait) {
     if (wait.kind == "wait" && is_in(*party.walk, "java.lang.Thread", "join"))
-      return add(TaskWait::Kind::kEnd, party, key_of(wait.object));
+      return add(Work::Kind::kEnd, party, key_of(wait.object));
     if (wait.kind != "park" || wait.owner_thread != 0) return;
     const bool future = is_in(*party.walk, "java.util.concurrent.FutureTask", "awaitDone");
     if (!future && !wait.class_name.starts_with("java.util.concurrent.CompletableFuture$")) return;
     const Address task = fields_.reference(party.object, "parkBlocker");
     if (task == 0) return;
     if (const Address runner = future ? fields_.reference(task, "runner") : 0; runner != 0)
-      return add(TaskWait::Kind::kRunning, party, key_of(runner));
-    if (const Address pool = pool_with(task); pool != 0) add(TaskWait::Kind::kQueued, party, 0, pool);
+      return add(Work::Kind::kRunning, party, key_of(runner));
+    if (const Address pool = pool_with(task); pool != 0) add(Work::Kind::kQueued, party, 0, pool);
   }
 
-  void add(TaskWait::Kind kind, const Party& waiter, Address awaited, Address pool = 0) {
+  void add(Work::Kind kind, const Party& waiter, Address awaited, Address pool = 0) {
     // Thread.currentThread().join() is how a main thread is kept alive.
     if ((awaited == 0 && pool == 0) || awaited == waiter.key) return;
-    found_.waits.push_back({.kind = kind, .waiter = waiter.key, .awaited = awaited, .pool = pool});
+    found_.works[waiter.key] = {.kind = kind, .thread = awaited, .pool = pool, .name = {}};
   }
 
   Address key_of(Address thread) const {

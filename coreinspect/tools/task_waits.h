@@ -8,19 +8,12 @@
 // themselves. Values. Threads: one at a time.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "coreinspect/tools/lock_facts.h"
 
 namespace jtrace::coreinspect {
-
-struct TaskWait {
-  enum class Kind { kEnd, kRunning, kQueued };
-  Kind kind = Kind::kEnd;
-  Address waiter = 0;   // LockFacts::Party::key
-  Address awaited = 0;  // the same: the thread that has to end, or runs the task; 0 with kQueued
-  Address pool = 0;     // with kQueued the ThreadPoolExecutor in whose queue the task is
-};
 
 // A java.util.concurrent.ThreadPoolExecutor whose threads are known, all of them.
 struct Pool {
@@ -30,8 +23,8 @@ struct Pool {
 };
 
 struct TaskWaits {
-  std::vector<TaskWait> waits;
-  std::vector<Pool> pools;  // those of `waits`
+  std::map<Address, Work> works;  // by LockFacts::Party::key of who waits; without names (LockFacts::note)
+  std::vector<Pool> pools;        // those of `works`
 };
 TaskWaits task_waits(const Inspection& inspection, const LockFacts& locks);
 

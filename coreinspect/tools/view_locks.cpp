@@ -7,6 +7,7 @@
 #include "coreinspect/tools/lock_graph.h"
 #include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/safepoint_report.h"
+#include "coreinspect/tools/task_waits.h"
 #include "coreinspect/tools/thread_groups.h"
 #include "coreinspect/tools/vm_waits.h"
 
@@ -37,6 +38,7 @@ void write_wait(const LockFacts::Party& party, const Wait& wait, bool for_work, 
   json.begin_object().member("thread", *party.name).member("threadId", party.id).member("kind", wait.kind);
   json.member("object", hex(wait.object)).member("class", wait.class_name);
   if (!wait.owner.empty()) json.member("owner", wait.owner).member("ownerId", wait.owner_id);
+  if (wait.work) write_members(json, *wait.work);
   if (for_work) json.member("forWork", true);
   json.end_object();
 }
@@ -107,14 +109,42 @@ void append_circle(const Names& names, JsonWriter* json, std::string& out) {
   out += " \"" + printable(names.front()) + "\"\n";
 }
 
-// Of Java's locks, of those below, and of several kinds, safepoints included.
-std::vector<Names> circles_of_all(const LockFacts& locks, const MutexReport& report,
+Names names_of(const std::vector<Address>& circle, const LockFacts& locks) {
+  Names names;
+  for (const Address thread : circle) names.push_back(*locks.party(thread)->name);
+  return names;
+}
+
+using Circles = std::vector<std::vector<Address>>;
+
+// A collection moves virtual threads: only the ids stay.
+std::vector<std::int64_t> ids_of(const std::vector<Address>& circle, const LockFacts& locks) {
+  std::vector<std::int64_t> ids;
+  for (const Address thread : circle) ids.push_back(locks.party(thread)->id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+// Whom a thread waits for is read after the stop: of a running JVM only the circles are kept that are there once more.
+Result<Circles> task_circles(Inspection& inspection, const LockFacts& locks, const ViewOptions& options) {
+  Circles circles = locks.task_circles();
+  if (circles.empty() || inspection.target().process() == nullptr) return circles;
+  JTRACE_ASSIGN_OR_RETURN(const ThreadSnapshot again, take_thread_snapshot(inspection, {.max_stop = options.max_stop}));
+  LockFacts later(inspection, again);
+  later.note(task_waits(inspection, later));
+  std::erase_if(circles, [&](const std::vector<Address>& each) {
+    return std::none_of(later.task_circles().begin(), later.task_circles().end(),
+                        [&](const auto& other) { return ids_of(other, later) == ids_of(each, locks); });
+  });
+  return circles;
+}
+
+// Of Java's locks and tasks, of the locks below, and of several kinds, safepoints included.
+std::vector<Names> circles_of_all(const LockFacts& locks, const Circles& of_tasks, const MutexReport& report,
                                   const std::vector<LockEdge>& edges) {
   std::vector<Names> circles;
-  for (const auto& cycle : locks.deadlocks()) {
-    Names& names = circles.emplace_back();
-    for (const Address thread : cycle) names.push_back(*locks.party(thread)->name);
-  }
+  for (const auto& each : locks.deadlocks()) circles.push_back(names_of(each, locks));
+  for (const auto& each : of_tasks) circles.push_back(names_of(each, locks));
   for (const auto& circle : report.circles) {
     Names& names = circles.emplace_back();
     for (const MutexParty& each : circle) names.push_back(each.name);
@@ -145,14 +175,16 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
   OwnedLocks owned(inspection, options.max_stop);
   const MutexReport before = has_locks_below(inspection) ? report_mutexes(inspection) : MutexReport();
   JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, {.max_stop = options.max_stop}));
-  const LockFacts locks(inspection, snapshot);
+  LockFacts locks(inspection, snapshot);
+  locks.note(task_waits(inspection, locks));
+  JTRACE_ASSIGN_OR_RETURN(const Circles of_tasks, task_circles(inspection, locks, options));
   owned.settle(locks);
   const auto mutexes = has_waits(before) ? kept_in_both(before, report_mutexes(inspection)) : std::vector<MutexRow>();
   const auto waits =
       has_locks_below(inspection) ? vm_waits(report_safepoint(inspection, {}), snapshot) : std::vector<VmWait>();
   std::vector<LockEdge> edges = lock_edges(locks, mutexes);
   for (LockEdge& each : vm_edges(waits, locks, mutexes)) edges.push_back(std::move(each));
-  const auto circles = circles_of_all(locks, before, edges);
+  const auto circles = circles_of_all(locks, of_tasks, before, edges);
   ViewResult result;
   result.missing = std::move(snapshot.missing);
   result.missing.insert(result.missing.end(), before.missing.begin(), before.missing.end());

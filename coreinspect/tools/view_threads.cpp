@@ -6,6 +6,7 @@
 #include "coreinspect/tools/frame_variables.h"
 #include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/profile.h"
+#include "coreinspect/tools/task_waits.h"
 #include "coreinspect/tools/thread_groups.h"
 #include "coreinspect/tools/thread_snapshot.h"
 #include "coreinspect/tools/views.h"
@@ -180,6 +181,7 @@ void write_walk(JsonWriter& json, const Walk& walk, Shown shown, const ObjectNam
 void write_members(JsonWriter& json, const Wait& wait) {
   json.member("class", wait.class_name).member("object", hex(wait.object)).member("kind", wait.kind);
   if (!wait.owner.empty()) json.member("owner", wait.owner).member("ownerId", wait.owner_id);
+  if (wait.work) write_members(json, *wait.work);
 }
 
 void write_wait(JsonWriter& json, const Wait* wait) {
@@ -336,7 +338,7 @@ void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as
       if (frame.method || shown.stubs) write_frame(to, frame, nullptr);
     to.end_array();
   };
-  if (as_json) groups.write(json, write_frames, write_members);
+  if (as_json) groups.write(json, write_frames, [](JsonWriter& to, const Wait& wait) { write_members(to, wait); });
   else result.out += groups.text();
 }
 
@@ -356,7 +358,8 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
   JTRACE_ASSIGN_OR_RETURN(
       ThreadSnapshot snapshot,
       take_with_names(inspection, {.max_stop = options.max_stop, .native = shown.stubs}, options.threads));
-  const LockFacts locks(inspection, snapshot);
+  LockFacts locks(inspection, snapshot);
+  locks.note(task_waits(inspection, locks));
   const bool all_named = options.threads.name.empty() || has_all_names(snapshot);
   if (!keep_wanted(snapshot, options.threads) && all_named)
     return fail(ErrorCategory::kRefused, "no thread matches " + words_of(options.threads));

@@ -97,13 +97,33 @@ TEST_P(Diagnose, NamesThreadsThatWaitForWhatCannotCome) {
                   HasSubstr("own-2"), HasSubstr("own-3"), HasSubstr("at Ailing.get(Ailing.java")),
             AllOf(HasSubstr("certain: "), HasSubstr("The only thread of a pool waits"), HasSubstr("future-1"))));
   };
+  const auto expect_circles = [](const CommandOutput& locks) {
+    EXPECT_EQ(locks.status, 0) << locks.err;
+    std::vector<json> circles, works;
+    const json document = json::parse(locks.out);
+    for (const json& row : document["data"]) {
+      if (row["kind"] == "deadlock") circles.push_back(row["threads"]);
+      if (row.contains("awaits")) works.push_back({row["thread"], row["awaits"], row.value("awaited", "")});
+    }
+    EXPECT_THAT(circles,
+                UnorderedElementsAre(UnorderedElementsAre("join-1", "join-2"), UnorderedElementsAre("task-1", "task-2"),
+                                     UnorderedElementsAre("never-ends", "stopper")));
+    EXPECT_THAT(works, ::testing::IsSupersetOf(std::vector<json>{{"join-1", "end", "join-2"},
+                                                                 {"task-1", "task", "task-2"},
+                                                                 {"stopper", "end", "never-ends"},
+                                                                 {"own-1", "queued", ""},
+                                                                 {"future-1", "queued", ""}}));
+  };
   expect_all(diagnose(jvm->pid_text(), {"--interval", "0.3"}));
+  expect_circles(must(run_jtrace({"inspect", jvm->pid_text(), "locks", "--format", "json"})));
   if (!with_core) return;
   const CoreFolder folder(*jvm);
   jvm->signal(SIGXCPU);
   must(jvm->wait_exit());
   ASSERT_NE(folder.core(), "");
-  expect_all(diagnose(folder.core(), {"--sysroot", GetParam().root.value_or("/")}));
+  const std::string root = GetParam().root.value_or("/");
+  expect_all(diagnose(folder.core(), {"--sysroot", root}));
+  expect_circles(must(run_jtrace({"inspect", folder.core(), "--sysroot", root, "locks", "--format", "json"})));
 }
 
 TEST_P(Diagnose, TakesWaitsThatEndForNoDeadlock) {
