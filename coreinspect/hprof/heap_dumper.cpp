@@ -84,14 +84,24 @@ class Dumper {
     std::vector<Address> monitors;
     for (const DumpThread& thread : dump_threads_)
       monitors.insert(monitors.end(), thread.monitors.begin(), thread.monitors.end());
-    for (Address object : monitors_in_use(inspection_)) monitors.push_back(access_.place_of(object));
+    return monitors;
+  }
+
+  // Objects that a thread has locked, or waits for, and that none of its frames shows: a root beside a frame's would
+  // take from the thread what it holds.
+  std::set<Address> monitors_without_frames() const {
+    std::set<Address> monitors;
+    for (const DumpThread& thread : dump_threads_)
+      for (const Address object : thread.monitors)
+        if (std::none_of(thread.candidates.begin(), thread.candidates.end(),
+                         [&](const FrameReference& each) { return each.object == object; }))
+          monitors.insert(object);
     return monitors;
   }
 
   // First walk: finds the classes (KlassTable keeps them), which words of frames are objects, and which of monitors.
   Result<> check_candidates() {
     std::vector<Address> wanted = monitor_candidates();
-    monitors_.insert(wanted.begin(), wanted.end());
     for (const DumpThread& thread : dump_threads_)
       for (const FrameReference& reference : thread.candidates) wanted.push_back(reference.object);
     std::sort(wanted.begin(), wanted.end());
@@ -200,7 +210,7 @@ class Dumper {
       segment.id(plan->mirror);
       ++counts.sticky_classes;
     }
-    for (Address object : monitors_) {
+    for (Address object : monitors_without_frames()) {
       if (!objects_.contains(object)) continue;
       segment.sub(HprofSub::kRootMonitorUsed);
       segment.id(object);
@@ -259,8 +269,7 @@ class Dumper {
   const Progress& progress_;
   std::vector<DumpThread> dump_threads_;
   std::vector<Address> sticky_;
-  std::set<Address> monitors_;  // candidates for the objects of monitors
-  std::set<Address> objects_;   // candidates, of frames or monitors, that are objects
+  std::set<Address> objects_;  // candidates, of frames or monitors, that are objects
   std::vector<const ClassPlan*> by_index_;
   HeapDumpResult result_;
 };

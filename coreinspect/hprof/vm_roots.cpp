@@ -16,7 +16,6 @@ constexpr int kMaxLocalBlocks = 10'000;
 constexpr std::uint32_t kHandlesOfBlock = 32;     // JNIHandleBlock::block_size_in_oops
 constexpr std::size_t kOopsOfBlock = 64;          // OopStorage::Block: one for each bit of its mask
 constexpr std::uint64_t kActiveArrayBlocks = 24;  // OopStorage::ActiveArray: size, block count, reference count, blocks
-constexpr std::size_t kMaxMonitors = 1u << 20;
 
 using Handles = std::vector<std::pair<Address, Address>>;
 
@@ -167,20 +166,6 @@ std::vector<Address> sticky_classes(const Inspection& inspection, std::vector<st
   return sticky;
 }
 
-std::vector<Address> monitors_in_use(const Inspection& inspection) {
-  const Vm& vm = inspection.vm();
-  std::vector<Address> objects;
-  const auto list = vm.types().variable("ObjectSynchronizer", "_in_use_list");
-  if (!list) return objects;
-  auto monitor = vm.read_pointer(*list, "MonitorList", "_head");
-  for (std::size_t i = 0; monitor && *monitor != 0 && i < kMaxMonitors; ++i) {
-    const auto object = inspection.objects().root_field(*monitor, "ObjectMonitor", "_object");
-    if (object && *object != 0) objects.push_back(*object);
-    monitor = vm.read_pointer(*monitor, "ObjectMonitor", "_next_om");
-  }
-  return objects;
-}
-
 void read_roots(const Inspection& inspection) {
   const ClassModel& model = inspection.classes();
   const ObjectModel& objects = inspection.objects();
@@ -192,7 +177,6 @@ void read_roots(const Inspection& inspection) {
   }
   std::vector<std::string> missing;
   (void)jni_globals(inspection, missing);
-  (void)monitors_in_use(inspection);
   const auto threads = java_thread_addresses(inspection.vm());
   for (const Address thread : threads ? *threads : std::vector<Address>()) {
     (void)objects.root_field(thread, "JavaThread", "_threadObj");

@@ -1,4 +1,6 @@
-// Roots of a heap that belong to no thread: JNI global references, classes of the boot loader, monitors in use.
+// Roots of a heap that belong to no thread: JNI global references, classes of the boot loader. Monitors are none:
+// from JDK 17 on they refer to their objects weakly (ObjectMonitor::_object), before those that nobody uses are taken
+// away before each collection; who has one has the object in a frame.
 //
 // JNIHandles: in JDK 8 a list of blocks, later an OopStorage, whose layout is not in the tables (JDK 11 to 27 have the
 // same one, checked by its name). Threads: one at a time. `missing` gets a line for each part that could not be read.
@@ -18,8 +20,6 @@ std::vector<std::pair<Address, Address>> jni_globals(const Inspection& inspectio
 std::vector<Address> jni_locals(const Inspection& inspection, Address java_thread);
 // Classes (Klass) that the boot loader itself defined: no arrays and no hidden classes.
 std::vector<Address> sticky_classes(const Inspection& inspection, std::vector<std::string>& missing);
-// The objects of the monitors in use, from JDK 17 on. Those of threads are found through the threads.
-std::vector<Address> monitors_in_use(const Inspection& inspection);
 
 // Reads everything outside of the heap from which a heap dump takes references, and discards it:
 // HeapAccessOptions::roots.

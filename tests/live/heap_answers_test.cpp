@@ -20,10 +20,10 @@ using nlohmann::json;
 
 class HeapAnswers : public ::testing::TestWithParam<Jdk> {
  protected:
-  void start(const std::vector<std::string>& leaks) {
+  void start(const std::vector<std::string>& leaks, const std::string& program = "Leaks") {
     JvmOptions options = attachable(GetParam(), {"-Xmx256m", "-XX:+UseSerialGC"});
     options.arguments = leaks;
-    jvm_ = must(JvmProcess::start(GetParam(), "Leaks", options));
+    jvm_ = must(JvmProcess::start(GetParam(), program, options));
   }
   json ask(const std::string& target, std::vector<std::string> words) {
     return inspect_heap(target, target == jvm_->pid_text(), std::move(words));
@@ -100,6 +100,23 @@ TEST_P(HeapAnswers, OfAHealthyHeapHaveNoSuspect) {
     EXPECT_EQ(document["data"].size(), 0u) << document.dump(1);
     EXPECT_GE(document["lookedAt"].size(), 5u);
   }
+}
+
+// A monitor keeps nothing; who has one keeps its object. Words on stacks may still refer to some of the others.
+TEST_P(HeapAnswers, OfMonitorsAreThoseOfTheThreadsThatHaveThem) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  start({}, "Monitors");
+  std::uint64_t dropped = 0;
+  const json histogram = ask(jvm_->pid_text(), {"histogram", "--reachable"});
+  for (const json& row : histogram["data"])
+    if (row["class"] == "Monitors$Dropped") dropped = row["instances"];
+  EXPECT_LE(dropped, 2u);
+  constexpr std::uint64_t kKept = 200 * 50'000;
+  std::uint64_t kept = 0;
+  const json threads = ask(jvm_->pid_text(), {"retained", "--by", "thread"});
+  for (const json& row : threads["data"])
+    if (row.value("thread", "") == "keeper") kept = row["retained"];
+  EXPECT_GE(kept, kKept) << threads.dump(1);
 }
 
 struct Wasted {
