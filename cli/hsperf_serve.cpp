@@ -3,11 +3,13 @@
 #include <memory>
 
 #include "base/descriptor_limit.h"
+#include "base/strings.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
 #include "perfdata/http_server.h"
 #include "perfdata/jvm_set.h"
+#include "perfdata/named_page.h"
 #include "perfdata/openmetrics.h"
 
 namespace jtrace::cli {
@@ -16,19 +18,28 @@ namespace {
 struct ServeArguments {
   std::string listen = "127.0.0.1:9797";
   std::string filter;
+  std::string naming = "hotspot";
   bool with_arguments = false, show_secrets = false;
 };
 
+perfdata::SourceOptions source_options() {
+  perfdata::SourceOptions options;
+  options.wait = std::chrono::milliseconds(0);  // a JVM that is starting is found at the next scan
+  return options;
+}
+
+void report_jvm(const std::string& line) { log_debug(line); }
+
 class MetricsPage {
  public:
-  MetricsPage(perfdata::MetricsOptions options)
-      : jvms_(source_options(), [](const std::string& line) { log_debug(line); }), writer_(std::move(options)) {}
+  static constexpr std::chrono::milliseconds kInterval{5000};
 
-  void refresh() {
-    if (jvms_.refresh()) laid_out_ = false;
-  }
+  MetricsPage(perfdata::MetricsOptions options) : jvms_(source_options(), report_jvm), writer_(std::move(options)) {}
+
+  void look() { refresh(); }
 
   std::string text(perfdata::MetricsFormat format) {
+    refresh();
     if (jvms_.read_all()) laid_out_ = false;
     if (!laid_out_) lay_out();
     std::vector<const perfdata::Snapshot*> snapshots;
@@ -45,10 +56,8 @@ class MetricsPage {
   }
 
  private:
-  static perfdata::SourceOptions source_options() {
-    perfdata::SourceOptions options;
-    options.wait = std::chrono::milliseconds(0);  // a JVM that is starting is found at the next scan
-    return options;
+  void refresh() {
+    if (jvms_.refresh()) laid_out_ = false;
   }
   void lay_out() {
     writer_.clear();
@@ -62,13 +71,13 @@ class MetricsPage {
   std::size_t last_size_ = 0;
 };
 
-perfdata::HttpResponse respond(MetricsPage& page, const perfdata::HttpRequest& request) {
+template <class Page>
+perfdata::HttpResponse respond(Page& page, const perfdata::HttpRequest& request) {
   perfdata::HttpResponse response;
   if (request.path == "/metrics") {
     const bool open = request.accept.find("application/openmetrics-text") != std::string::npos;
     const auto format = open ? perfdata::MetricsFormat::kOpenMetrics : perfdata::MetricsFormat::kPrometheus;
     response.type = perfdata::content_type(format);
-    page.refresh();
     response.body = page.text(format);
   } else if (request.path == "/") {
     response.body = "hsperf " JTRACE_VERSION ": the counters of this machine's JVMs are at /metrics\n";
@@ -78,20 +87,34 @@ perfdata::HttpResponse respond(MetricsPage& page, const perfdata::HttpRequest& r
   return response;
 }
 
-Result<> serve(const ServeArguments& arguments) {
-  perfdata::MetricsOptions options{.arguments = arguments.with_arguments, .show_secrets = arguments.show_secrets};
-  JTRACE_ASSIGN_OR_RETURN(options.filter, parse_filter(arguments.filter));
-  raise_descriptor_limit();
+template <class Page>
+Result<> serve(const ServeArguments& arguments, Page page) {
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
-  MetricsPage page(std::move(options));
   JTRACE_ASSIGN_OR_RETURN(
       perfdata::HttpServer server,
       perfdata::HttpServer::listen(arguments.listen, [&](const auto& request) { return respond(page, request); }));
   if (!server.is_loopback())
     log_warning("listening on " + server.address() + ": anybody who reaches it reads the counters");
   log_info("serving http://" + server.address() + "/metrics");
-  page.refresh();
-  return server.run(stop.get(), std::chrono::milliseconds(5000), [&] { page.refresh(); });
+  page.look();
+  return server.run(stop.get(), Page::kInterval, [&] { page.look(); });
+}
+
+Result<> serve(const ServeArguments& arguments) {
+  const auto naming = perfdata::naming_of(arguments.naming);
+  if (!naming)
+    return fail(ErrorCategory::kUsage, "unknown naming '" + printable(arguments.naming) +
+                                           "': hotspot, otel, micrometer and client_java are known");
+  raise_descriptor_limit();
+  if (*naming != perfdata::Naming::kHotspot) {
+    if (!arguments.filter.empty() || arguments.with_arguments || arguments.show_secrets)
+      return fail(ErrorCategory::kUsage,
+                  "--counters, --with-arguments and --show-secrets are about the counters: they need --naming hotspot");
+    return serve(arguments, perfdata::NamedPage(*naming, source_options(), report_jvm));
+  }
+  perfdata::MetricsOptions options{.arguments = arguments.with_arguments, .show_secrets = arguments.show_secrets};
+  JTRACE_ASSIGN_OR_RETURN(options.filter, parse_filter(arguments.filter));
+  return serve(arguments, MetricsPage(std::move(options)));
 }
 
 }  // namespace
@@ -101,6 +124,10 @@ void add_hsperf_serve(CLI::App& app, ExitStatus& status) {
   auto* command = app.add_subcommand("serve", "metrics of all JVMs over HTTP (OpenMetrics, Prometheus)");
   command->add_option("--listen", arguments->listen, "ADDRESS:PORT; port 0: any free port")->capture_default_str();
   add_counters_option(*command, arguments->filter);
+  command
+      ->add_option("--naming", arguments->naming,
+                   "names of the metrics: hotspot (its counters), otel, micrometer, client_java")
+      ->capture_default_str();
   command->add_flag("--with-arguments", arguments->with_arguments, "include command lines and properties");
   command->add_flag("--show-secrets", arguments->show_secrets, "do not mask what looks like a password");
   command->footer("example: hsperf serve --listen 127.0.0.1:9797");

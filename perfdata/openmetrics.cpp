@@ -12,15 +12,6 @@
 namespace jtrace::perfdata {
 namespace {
 
-// OpenMetrics: backslash, quote and newline are escaped in label values.
-void append_label_value(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    if (c == '\\' || c == '"') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
-  }
-}
-
 bool all_digits(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == text.npos; }
 
 // "lastEntryTime" becomes "last_entry_time"; characters that a metric's name may not have become '_'.
@@ -154,6 +145,18 @@ void put_quantity(SampleBuffer& out, Quantity quantity, std::int64_t raw, const 
 
 }  // namespace
 
+void append_label_value(std::string& out, std::string_view text) {
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n') out += "\\n";
+    else out += c;
+  }
+}
+
+std::string main_of(const Snapshot& snapshot) {
+  return main_class_of(utf8_from_modified(snapshot.text_value("sun.rt.javaCommand").value_or("")), true);
+}
+
 std::string_view content_type(MetricsFormat format) {
   return format == MetricsFormat::kOpenMetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
                                                : "text/plain; version=0.0.4; charset=utf-8";
@@ -198,9 +201,8 @@ std::size_t MetricsWriter::add(const Snapshot& snapshot, std::int64_t pid) {
   const CounterTable table(snapshot, options_.filter, false);
   Jvm jvm{.layout = snapshot.shared_layout(), .traits = table.traits(), .labels = {}};
   if (pid != 0) jvm.labels = "pid=\"" + std::to_string(pid) + "\",";
-  const std::string command = utf8_from_modified(snapshot.text_value("sun.rt.javaCommand").value_or(""));
   jvm.labels += "main=\"";
-  append_label_value(jvm.labels, main_class_of(command, true));
+  append_label_value(jvm.labels, main_of(snapshot));
   jvm.labels += '"';
   jvms_.push_back(std::move(jvm));
   for (const Row& row : table.rows()) add_row(snapshot, table, row);

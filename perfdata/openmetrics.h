@@ -23,6 +23,10 @@ namespace jtrace::perfdata {
 
 enum class MetricsFormat : std::uint8_t { kOpenMetrics, kPrometheus };
 std::string_view content_type(MetricsFormat format);
+// OpenMetrics: backslash, quote and newline are escaped in label values.
+void append_label_value(std::string& out, std::string_view text);
+// The label `main` of a JVM: its main class, or the path of its jar.
+std::string main_of(const Snapshot& snapshot);
 
 struct MetricsOptions {
   NameFilter filter = {};

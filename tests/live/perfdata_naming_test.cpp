@@ -1,0 +1,188 @@
+// hsperf serve --naming: the values under others' names against the platform MXBeans of the same JVM.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <thread>
+
+#include "base/strings.h"
+#include "tests/live/metrics_server.h"
+#include "tests/live/perfdata_support.h"
+#include "tests/testlib/require.h"
+#include "tests/testlib/trace_checks.h"
+
+namespace jtrace::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Bean {
+  std::string kind, name;
+  std::vector<double> numbers;
+};
+
+std::vector<Bean> beans_of(JvmProcess& jvm) {
+  std::vector<Bean> beans;
+  const std::string answer = must(jvm.ask("beans"));
+  for (const std::string_view each : split(answer, ';')) {
+    const std::vector<std::string_view> parts = split(each, '|');
+    if (parts.size() < 2) continue;
+    Bean& bean = beans.emplace_back(Bean{std::string(parts[0]), std::string(parts[1]), {}});
+    for (std::size_t i = 2; i < parts.size(); ++i) bean.numbers.push_back(std::stod(std::string(parts[i])));
+  }
+  return beans;
+}
+
+class Page {
+ public:
+  Page(const std::string& text, const JvmProcess& jvm) {
+    for (const std::string_view line : split(text, '\n')) {
+      const std::size_t space = line.rfind(' ');
+      if (line.starts_with('#') || space == line.npos) continue;
+      std::string series(line.substr(0, space));
+      const std::string own = "pid=\"" + jvm.pid_text() + "\",main=\"Beans\"";
+      const std::size_t at = series.find(own);
+      if (at == series.npos) continue;
+      series.erase(at, own.size());
+      values_[series] = std::stod(std::string(line.substr(space + 1)));
+    }
+  }
+  const double* find(const std::string& series) const {
+    const auto found = values_.find(series);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  std::size_t size() const { return values_.size(); }
+
+ private:
+  std::map<std::string, double> values_;
+};
+
+// What is given is right; returns how many values were.
+int expect_equal(const Page& page, const std::string& series, double value, double slack = 0) {
+  const double* const found = page.find(series);
+  if (found == nullptr) return 0;
+  EXPECT_NEAR(*found, value, slack) << series;
+  return 1;
+}
+
+int compare(const Page& page, const Bean& bean) {
+  // The answer itself allocates: a space that fills may have grown since.
+  constexpr double kFilled = 4 << 20;
+  static const char* const kSizes[] = {"used", "committed", "max"};
+  int found = 0;
+  for (std::size_t i = 0; i < 3 && (bean.kind == "pool" || bean.kind == "heap"); ++i) {
+    const bool pool = bean.kind == "pool";
+    found += expect_equal(page,
+                          std::string("jvm_memory_") + (pool ? "pool_" : "") + kSizes[i] + "_bytes{" +
+                              (pool ? ",pool=\"" + bean.name + "\"}" : ",area=\"heap\"}"),
+                          bean.numbers[i], i == 0 ? kFilled : 0);
+  }
+  if (bean.kind == "gc") {
+    const std::string labels = "{,gc=\"" + bean.name + "\"}";
+    found += expect_equal(page, "jvm_gc_collection_seconds_count" + labels, bean.numbers[0]);
+    found += expect_equal(page, "jvm_gc_collection_seconds_sum" + labels, bean.numbers[1] / 1e3, 0.0021);
+  }
+  if (bean.kind == "threads") {
+    found += expect_equal(page, "jvm_threads_current{}", bean.numbers[0]);
+    found += expect_equal(page, "jvm_threads_daemon{}", bean.numbers[1]);
+    found += expect_equal(page, "jvm_threads_peak{}", bean.numbers[2]);
+    found += expect_equal(page, "jvm_threads_started_total{}", bean.numbers[3]);
+  }
+  if (bean.kind == "classes") {
+    found += expect_equal(page, "jvm_classes_loaded_total{}", bean.numbers[0]);
+    found += expect_equal(page, "jvm_classes_unloaded_total{}", bean.numbers[1]);
+    found += expect_equal(page, "jvm_classes_currently_loaded{}", bean.numbers[0] - bean.numbers[1]);
+  }
+  return found;
+}
+
+class Naming : public ::testing::TestWithParam<Jdk> {};
+JTRACE_ON_EACH_JDK(Naming);
+
+// A collection between the two looks, or a thread that starts, is no fault: asked again.
+TEST_P(Naming, ValuesAreThoseOfTheBeansForEachCollector) {
+  const auto server = must(Server::start({"--naming", "client_java"}));
+  for (const CollectorChoice& choice : collector_choices(GetParam())) {
+    SCOPED_TRACE(choice.name);
+    std::vector<std::string> flags = choice.flags;
+    flags.insert(flags.begin(), "-Xmx200m");
+    const auto jvm = must(JvmProcess::start(GetParam(), "Beans", {.flags = flags}));
+    std::vector<Bean> before, after = beans_of(*jvm);
+    std::string text;
+    const auto steady = [](const std::vector<Bean>& beans) {
+      std::vector<double> numbers;
+      for (const Bean& each : beans)
+        if (each.kind != "pool" && each.kind != "heap")
+          numbers.insert(numbers.end(), each.numbers.begin(), each.numbers.end());
+      return numbers;
+    };
+    for (int i = 0; i < 100 && (i == 0 || steady(before) != steady(after) || text.find(jvm->pid_text()) == text.npos);
+         ++i) {
+      before = std::move(after);
+      text = server->metrics();
+      after = beans_of(*jvm);
+      if (text.find(jvm->pid_text()) == text.npos) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    const Page page(text, *jvm);
+    int found = 0;
+    for (const Bean& each : after) found += compare(page, each);
+    EXPECT_GE(found, 8) << text;  // threads, classes, and something of the heap
+    EXPECT_NE(page.find("process_resident_memory_bytes{}"), nullptr);
+  }
+}
+
+TEST(NamingOfMetrics, PausesAreAHistogramOfThoseThatWereSeen) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto jvm = must(JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+UseSerialGC", "-Xmx200m"}}));
+  const auto server = must(Server::start({"--naming", "otel"}));
+  const std::string labels =
+      "{pid=\"" + jvm->pid_text() + "\",main=\"Workload\",jvm_gc_name=\"Copy\",jvm_gc_action=\"end of minor GC\"";
+  EXPECT_THAT(server->metrics(), HasSubstr("jvm_gc_duration_seconds_count" + labels + "} 0\n"));
+  must(jvm->ask("heap 100"));
+  std::string page;
+  for (int i = 0; i < 100 && page.find("jvm_gc_duration_seconds_bucket" + labels + ",le=\"+Inf\"} 0\n") != 0; ++i) {
+    page = server->metrics("application/openmetrics-text; version=1.0.0");
+    if (page.find("jvm_gc_duration_seconds_count" + labels + "} 0\n") == page.npos) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_THAT(page, Not(HasSubstr("jvm_gc_duration_seconds_count" + labels + "} 0\n")));
+  EXPECT_THAT(page, HasSubstr("hsperf_gc_pauses_missed_total{"));
+  EXPECT_THAT(page, HasSubstr("jvm_thread_count{pid=\"" + jvm->pid_text() +
+                              "\",main=\"Workload\",jvm_thread_daemon=\"true\"} "));
+  EXPECT_TRUE(page.ends_with("# EOF\n"));
+}
+
+// But for names that are the conventions' own: gauges that end in _count (OpenTelemetry), _ms (Micrometer).
+TEST(NamingOfMetrics, PromtoolFindsNoFault) {
+  const auto promtool = run_command({"promtool", "--version"});
+  if (!promtool || promtool->status != 0) JTRACE_SKIP("prometheus", "promtool (Debian package prometheus) is not here");
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto jvm = must(JvmProcess::start(*jdk, "Workload"));
+  for (const char* naming : {"otel", "micrometer", "client_java"}) {
+    SCOPED_TRACE(naming);
+    const auto server = must(Server::start({"--naming", naming}));
+    const auto checked = must(run_command({"promtool", "check", "metrics"}, {.input = server->metrics()}));
+    const std::string said = checked.out + checked.err;
+    std::string faults;
+    for (const std::string_view line : split(said, '\n'))
+      if (!line.empty() && line.find("\"_count\" suffix") == line.npos && line.find("abbreviated units") == line.npos)
+        faults += std::string(line) + "\n";
+    EXPECT_EQ(faults, "");
+  }
+}
+
+TEST(NamingOfMetrics, RefusesWhatItDoesNotKnow) {
+  const auto unknown = must(run_hsperf({"serve", "--naming", "spring"}));
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown naming 'spring': hotspot, otel, micrometer and client_java are known"));
+  const auto counters = must(run_hsperf({"serve", "--naming", "otel", "--counters", "gc"}));
+  EXPECT_EQ(counters.status, 2);
+  EXPECT_THAT(counters.err, HasSubstr("they need --naming hotspot"));
+}
+
+}  // namespace
+}  // namespace jtrace::test
