@@ -1,5 +1,7 @@
 #include "sampling/sampled_threads.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 
 namespace jtrace::sampling {
@@ -10,6 +12,7 @@ using target::Address;
 
 constexpr std::uint64_t kAgain = kNanosPerSecond;           // a thread's name
 constexpr std::uint64_t kListAgain = kNanosPerSecond / 20;  // the list, however many new threads there are
+constexpr std::uint64_t kListPart = 9;                      // and not before so many times what it took
 constexpr std::size_t kMostKnown = 100'000;
 
 std::optional<std::vector<JavaThread>> java_threads(const coreinspect::Inspection& inspection) {
@@ -41,9 +44,10 @@ const coreinspect::ThreadReport& SampledThreads::of(pid_t tid, Address sp) {
   Known& known = known_[tid];
   const std::uint64_t now = sources_.now();
   if (is_due(known, sp, now)) {
-    if (!read_ || now - *read_ > kListAgain) read_java_threads(now);
+    if (may_read(now)) read_java_threads();
     look_up(tid, sp, known);
     known.looked_up = now;
+    if (known.first == 0) known.first = now;
     known.by_stack = sp != 0;
   }
   return known.report;
@@ -53,12 +57,17 @@ bool SampledThreads::is_due(const Known& known, Address sp, std::uint64_t now) c
   if (known.looked_up == 0 || now - known.looked_up > kAgain) return true;
   if (sp == 0) return false;
   // Another thread has the number; or it was looked for by its number alone, and was none of the VM's then.
-  return known.is_java() ? !known.report.java.has_stack_address(sp) : !known.by_stack;
+  if (known.is_java()) return !known.report.java.has_stack_address(sp);
+  // Or the list was older than the thread.
+  return !known.by_stack || (read_ < known.first && may_read(now));
 }
 
-void SampledThreads::read_java_threads(std::uint64_t now) {
-  read_ = now;
+// A long list takes longer than kListAgain: read for each new thread, it would take all the time.
+void SampledThreads::read_java_threads() {
+  read_ = sources_.now();
   auto threads = sources_.java();
+  const std::uint64_t done = sources_.now();
+  read_again_ = done + std::max(kListAgain, kListPart * (done - read_));
   if (!threads) return;
   java_.clear();
   stack_bases_.clear();

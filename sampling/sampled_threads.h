@@ -1,5 +1,6 @@
 // SampledThreads: the thread of a sample: its JavaThread, or its name in the kernel. Looked up when a thread is first
-// seen and again every second, because threads get their names after they have started. One thread.
+// seen and again every second, because threads get their names after they have started. The VM's list is read for a
+// tenth of the time at most, however many threads it has. One thread.
 #pragma once
 
 #include <functional>
@@ -41,11 +42,13 @@ class SampledThreads {
   struct Known {
     coreinspect::ThreadReport report;
     std::uint64_t looked_up = 0;  // ns
+    std::uint64_t first = 0;      // ns
     bool by_stack = false;        // the last time
     bool is_java() const { return report.java.address != 0; }
   };
   bool is_due(const Known& known, target::Address sp, std::uint64_t now) const;
-  void read_java_threads(std::uint64_t now);
+  bool may_read(std::uint64_t now) const { return now >= read_again_; }
+  void read_java_threads();
   void look_up(pid_t tid, target::Address sp, Known& known);
   const coreinspect::JavaThread* with_stack(target::Address sp) const;
   const coreinspect::JavaThread* with_number(pid_t native_id) const;
@@ -53,7 +56,7 @@ class SampledThreads {
   Sources sources_;
   std::map<target::Address, coreinspect::JavaThread> java_;  // by stack base
   std::map<pid_t, target::Address> stack_bases_;             // by native_id
-  std::optional<std::uint64_t> read_;
+  std::uint64_t read_ = 0, read_again_ = 0;                  // ns: when the list was begun; when it may be again
   std::map<pid_t, Known> known_;
 };
 

@@ -16,8 +16,14 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 struct Jvm {
   std::map<pid_t, KernelThread> kernel;
   std::vector<JavaThread> java;
-  std::uint64_t now = kSecond;
-  SampledThreads threads{SampledThreads::Sources{.java = [this] { return std::optional(java); },
+  std::uint64_t now = kSecond, cost = 0;  // `cost`: of a read of the list
+  std::size_t reads = 0;
+  SampledThreads threads{SampledThreads::Sources{.java =
+                                                     [this] {
+                                                       ++reads;
+                                                       now += cost;
+                                                       return std::optional(java);
+                                                     },
                                                  .kernel = [this](pid_t tid) -> std::optional<KernelThread> {
                                                    const auto found = kernel.find(tid);
                                                    return found == kernel.end() ? std::nullopt
@@ -76,6 +82,20 @@ TEST(SampledThreads, AreLookedForAgainWhenThereIsAStack) {
   jvm.start(1001, kLong, 0x2000);
   jvm.now += kSecond / 10;
   EXPECT_EQ(jvm.name_of(1001, 0x1ff0), kLong);
+}
+
+TEST(SampledThreads, TakeATenthOfTheTimeHoweverLongTheListIs) {
+  Jvm jvm;
+  jvm.cost = kSecond / 10;
+  for (pid_t i = 0; i < 1000; ++i) jvm.start(1001 + i, "t-" + std::to_string(i), 0x10'0000u + 0x1000u * unsigned(i));
+  for (pid_t i = 0; i < 1000; ++i)
+    EXPECT_EQ(jvm.name_of(1001 + i, 0x10'0000u + 0x1000u * unsigned(i) - 16), "t-" + std::to_string(i));
+  EXPECT_EQ(jvm.reads, 1u);
+  jvm.start(3000, kLong, 0x9000);
+  EXPECT_EQ(jvm.name_of(3000, 0x8ff0), "http-nio-8080-e") << "the list is older";
+  jvm.now += kSecond * 9 / 10;
+  EXPECT_EQ(jvm.name_of(3000, 0x8ff0), kLong) << "less than a second after the last look";
+  EXPECT_EQ(jvm.reads, 2u);
 }
 
 TEST(SampledThreads, ThatHaveEndedDoNotGiveTheirNamesAway) {
