@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kMostRing = 8u << 20, kLeastRing = 256u << 10;  // bytes a processor
 // With switches, which come more often; and of all processors together.
 constexpr std::size_t kMostSwitchRing = 16u << 20, kMostRings = 512u << 20;
+// A ring with less room has perhaps lost records of switches: they and their reports have about 100 bytes.
+constexpr std::size_t kLittleRoom = 256;
 constexpr int kMostPasses = 8;                  // over the list of threads
 constexpr std::uint64_t kFormatLost = 1u << 4;  // PERF_FORMAT_LOST (Linux 6.0)
 constexpr const char* kParanoid = "/proc/sys/kernel/perf_event_paranoid";
@@ -243,7 +245,7 @@ Result<> PerfEvents::map_ring(int fd) {
     target::PerfRing ring(fd, size);
     if (ring.mapped()) {
       ring_size_ = size;
-      rings_.push_back(std::move(ring));
+      rings_.push_back({.ring = std::move(ring), .last = 0, .loss = {}});
       return {};
     }
     if (errno != EPERM && errno != ENOMEM) return fail(system_error(errno, "cannot map the ring of perf events"));
@@ -263,52 +265,76 @@ void PerfEvents::stop() {
   for (const Opened& event : events_) ::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void PerfEvents::drain(const TakeRecords& take) {
-  for (target::PerfRing& ring : rings_)
-    ring.consume(
-        [&](const perf_event_header& header, std::span<const std::byte> body) { take_record(header, body, take); });
+std::uint64_t PerfEvents::drain(const TakeRecords& take) {
+  std::uint64_t complete = UINT64_MAX;
+  for (Ring& ring : rings_) {
+    const std::size_t bytes = ring.ring.consume([&](const perf_event_header& header, std::span<const std::byte> body) {
+      take_record(ring, header, body, take);
+    });
+    if (bytes + kLittleRoom > ring.ring.size()) complete = std::min(complete, ring.last);
+  }
   owners_.drained();
+  return complete;
 }
 
 bool PerfEvents::is_wanted(std::uint64_t event, std::uint32_t pid, std::uint32_t tid) const {
   return processes_.contains(static_cast<pid_t>(pid)) && owners_.is_wanted(event, static_cast<pid_t>(tid));
 }
 
-void PerfEvents::take_sample(std::span<const std::byte> body, const TakeRecords& take) {
+// The stacks are most of what is in a ring: a switch often finds room where its sample has not. If only one record was
+// lost before a thread leaves, it is that thread's sample.
+void PerfEvents::take_loss(Ring& ring, const SwitchRecord* next, const TakeRecords& take) {
+  const Loss loss = std::exchange(ring.loss, {});
+  const bool only_a_stack = loss.records == 1 && with_leaves() && next != nullptr && next->out && next->tid == loss.tid;
+  if (loss.records != 0 && !only_a_stack && take.lost) take.lost(ring.last, loss.time);
+}
+
+void PerfEvents::take_sample(Ring& ring, std::span<const std::byte> body, const TakeRecords& take) {
   if (!read_sample(body, sample_)) {
     ++lost_;
     return;
   }
+  ring.last = sample_.time;
   if (!is_wanted(sample_.event, sample_.pid, sample_.tid)) return;
   const Origin* origin = owners_.find(sample_.event);
   const bool tick = origin ? origin->kind == Event::kTick : !options_.switches;
   if (const auto& receiver = tick ? take.tick : take.leaves) receiver(sample_);
 }
 
-void PerfEvents::take_record(const perf_event_header& header, std::span<const std::byte> body,
+void PerfEvents::take_record(Ring& ring, const perf_event_header& header, std::span<const std::byte> body,
                              const TakeRecords& take) {
+  if (ring.loss.records != 0 && header.type != PERF_RECORD_SWITCH) take_loss(ring, nullptr, take);
   ByteReader reader(body);
   switch (header.type) {
-    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST: {  // id, lost, and the thread and time of the record that follows
       (void)reader.read<std::uint64_t>();
-      lost_ += reader.read<std::uint64_t>();
+      ring.loss.records = reader.read<std::uint64_t>();
+      lost_ += ring.loss.records;
+      (void)reader.read<std::uint32_t>();
+      ring.loss.tid = reader.read<std::uint32_t>();
+      ring.loss.time = reader.read<std::uint64_t>();
       return;
+    }
     case PERF_RECORD_THROTTLE: ++throttled_; return;
     case PERF_RECORD_EXIT: {  // pid, ppid, tid, ptid, time: its number may be another thread's soon
       (void)reader.read<std::uint64_t>();
       const auto tid = reader.read<std::uint32_t>();
       (void)reader.read<std::uint32_t>();
       owners_.ended(static_cast<pid_t>(tid));
-      if (take.ended) take.ended(tid, reader.read<std::uint64_t>());
+      ring.last = reader.read<std::uint64_t>();
+      if (take.ended) take.ended(tid, ring.last);
       return;
     }
     case PERF_RECORD_SWITCH: {
       SwitchRecord record;
-      if (read_switch(header.misc, body, record) && take.switched && is_wanted(record.event, record.pid, record.tid))
-        take.switched(record);
+      const bool good = read_switch(header.misc, body, record);
+      take_loss(ring, good ? &record : nullptr, take);
+      if (!good) return;
+      ring.last = record.time;
+      if (take.switched && is_wanted(record.event, record.pid, record.tid)) take.switched(record);
       return;
     }
-    case PERF_RECORD_SAMPLE: return take_sample(body, take);
+    case PERF_RECORD_SAMPLE: return take_sample(ring, body, take);
     default: return;
   }
 }

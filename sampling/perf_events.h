@@ -39,12 +39,14 @@ struct EventOptions {
   bool switches = false;                    // samples of threads that leave their processor, and records of switches
 };
 
-// Receivers of what is in the rings. Those of a ring come in order, ring after ring.
+// Receivers of what is in the rings. Those of a ring come in order, ring after ring. Times: CLOCK_MONOTONIC, ns.
 struct TakeRecords {
   std::function<void(const SampleRecord&)> tick;
   std::function<void(const SampleRecord&)> leaves;  // at a context switch, before its record
   std::function<void(const SwitchRecord&)> switched;
   std::function<void(std::uint32_t tid, std::uint64_t time)> ended;  // of a thread; not with kProcessors
+  // Between these times records of switches may have been lost.
+  std::function<void(std::uint64_t from, std::uint64_t to)> lost;
 };
 
 class PerfEvents {
@@ -66,8 +68,9 @@ class PerfEvents {
   Result<> start();
   // Samples taken so far stay in the rings.
   void stop();
-  // Gives what came since the last call.
-  void drain(const TakeRecords& take);
+  // Gives what came since the last call. Returns up to when that is complete: a ring that was full reports what it lost
+  // since then only with its next record; UINT64_MAX if none was.
+  std::uint64_t drain(const TakeRecords& take);
 
   // By process; with the reason.
   const std::map<pid_t, Error>& left_out() const { return left_out_; }
@@ -79,7 +82,7 @@ class PerfEvents {
   // What is missing from the samples; one line each.
   const std::vector<std::string>& notes() const { return notes_; }
   std::string description() const;
-  std::size_t ring_bytes() const { return rings_.empty() ? 0 : rings_[0].size(); }
+  std::size_t ring_bytes() const { return rings_.empty() ? 0 : rings_[0].ring.size(); }
   std::uint64_t lost() const;       // records that found no room
   std::uint64_t throttled() const;  // times that the kernel suspended an event
 
@@ -91,6 +94,17 @@ class PerfEvents {
     std::uint64_t id = 0;
     Origin origin;
     bool has_ring = false;  // that of its processor: later events are redirected to its descriptor
+  };
+
+  // What was lost before the next record of a ring.
+  struct Loss {
+    std::uint64_t records = 0, time = 0;  // 0: nothing
+    std::uint32_t tid = 0;                // whose the next record is
+  };
+  struct Ring {
+    target::PerfRing ring;
+    std::uint64_t last = 0;  // the time of its last record
+    Loss loss;
   };
 
   explicit PerfEvents(const EventOptions& options);
@@ -106,9 +120,11 @@ class PerfEvents {
   Result<> add_event(UniqueFd fd, Origin origin, int processor);
   Result<> map_ring(int fd);
   bool is_wanted(std::uint64_t event, std::uint32_t pid, std::uint32_t tid) const;
-  void take_record(const perf_event_header& header, std::span<const std::byte> body, const TakeRecords& take);
+  void take_record(Ring& ring, const perf_event_header& header, std::span<const std::byte> body,
+                   const TakeRecords& take);
+  void take_loss(Ring& ring, const SwitchRecord* next, const TakeRecords& take);
   void close_events(const std::function<bool(const Origin&)>& which);
-  void take_sample(std::span<const std::byte> body, const TakeRecords& take);
+  void take_sample(Ring& ring, std::span<const std::byte> body, const TakeRecords& take);
   std::uint64_t lost_of(const Opened& event) const;
 
   std::map<pid_t, const target::Process*> processes_;
@@ -118,7 +134,7 @@ class PerfEvents {
   Arrangement arrangement_ = Arrangement::kProcessors;
   bool with_kernel_ = true, inherits_threads_alone_ = true, tells_lost_ = true, started_ = false;
   std::size_t ring_size_ = 0;
-  std::vector<target::PerfRing> rings_;
+  std::vector<Ring> rings_;
   std::map<int, int> first_of_;  // processor -> descriptor whose ring it has
   std::vector<Opened> events_;
   EventOwners owners_;

@@ -18,6 +18,7 @@ constexpr std::uint64_t kLongestRound = 100'000'000, kSwitchRound = 20'000'000;
 constexpr std::size_t kRecordBytes = 1024;  // of a sample, beside its stack
 // A record that was stamped longer ago than this is in its ring.
 constexpr std::uint64_t kWritten = 1'000'000;
+constexpr std::uint64_t kMoment = 1'000;  // ns
 
 std::uint64_t round_of(const EventOptions& options, std::size_t ring_bytes) {
   const double filled = static_cast<double>(ring_bytes) / (options.hz * (options.stack_bytes + kRecordBytes));
@@ -40,27 +41,27 @@ class Sampler::Impl {
 
   Result<SamplerSummary> run(int stop, const TakeStack& take) {
     if (events_->with_kernel()) kernel_.emplace(KernelNames::of_this_machine());
-    const std::uint64_t round_time = round_of(options_.events, events_->ring_bytes());
+    round_time_ = round_of(options_.events, events_->ring_bytes());
+    stop_ = stop;
     JTRACE_RETURN_IF_ERROR(events_->start());
-    const std::uint64_t begin = monotonic_ns();
-    const std::uint64_t end =
-        options_.duration.count() == 0 ? UINT64_MAX : begin + static_cast<std::uint64_t>(options_.duration.count());
-    if (options_.events.switches) begin_waits(begin);
+    begin_ = monotonic_ns();
+    if (options_.duration.count() != 0) end_ = begin_ + static_cast<std::uint64_t>(options_.duration.count());
+    if (options_.events.switches) JTRACE_RETURN_IF_ERROR(begin_waits(take));
     if (options_.started) options_.started();
-    while (!summary_.target_ended && monotonic_ns() < end) {
-      if (wait_readable(stop, std::min(end, monotonic_ns() + round_time))) break;
+    while (!summary_.target_ended && monotonic_ns() < end_) {
+      if (wait_readable(stop, std::min(end_, monotonic_ns() + round_time_))) break;
       find_ended();
-      const std::uint64_t until = monotonic_ns() - kWritten;
-      JTRACE_RETURN_IF_ERROR(round(take, until));
+      JTRACE_ASSIGN_OR_RETURN(const std::uint64_t until, live_round(take));
       forget(ended_.taken(until));
       if (options_.each_round) JTRACE_RETURN_IF_ERROR(options_.each_round());
-      look_for_newcomers();
+      JTRACE_RETURN_IF_ERROR(look_for_newcomers(take));
     }
     events_->stop();
     const std::uint64_t stopped = monotonic_ns();
-    JTRACE_RETURN_IF_ERROR(round(take, stopped));
+    JTRACE_ASSIGN_OR_RETURN(const std::uint64_t complete, round(take, stopped));
+    if (waits_ && complete < stopped) waits_->lost(std::max(begin_, complete), stopped);
     if (waits_) JTRACE_RETURN_IF_ERROR(end_waits(stopped, take));
-    summary_.elapsed = std::chrono::nanoseconds(stopped - begin);
+    summary_.elapsed = std::chrono::nanoseconds(stopped - begin_);
     for (const auto& [pid, jvm] : jvms_) summary_.unnamed += jvm->unnamed();
     summary_.lost = events_->lost();
     summary_.throttled = events_->throttled();
@@ -75,24 +76,37 @@ class Sampler::Impl {
     ThreadReport report;
   };
 
-  void begin_waits(std::uint64_t begin) {
+  Result<> begin_waits(const TakeStack& take) {
     waits_.emplace(static_cast<std::uint64_t>(options_.least.count()), [this](std::uint32_t tid) {
       for (const auto& [pid, jvm] : jvms_) jvm->forget_thread(static_cast<pid_t>(tid));
     });
-    for (const auto& [pid, jvm] : jvms_) look_at_sleepers(*jvm, begin);
+    std::vector<std::pair<SampledJvm*, std::vector<pid_t>>> threads;
+    for (const auto& [pid, jvm] : jvms_) threads.emplace_back(jvm.get(), begin_threads(*jvm, begin_));
+    for (const auto& [jvm, tids] : threads) JTRACE_RETURN_IF_ERROR(look_at_sleepers(*jvm, tids, take));
+    return {};
   }
-  void look_at_sleepers(SampledJvm& jvm, std::uint64_t begin) {
-    const auto tids = jvm.process().threads();
-    for (const pid_t tid : tids ? *tids : std::vector<pid_t>()) {
-      if (!events_->has_events(tid)) continue;  // nothing would report when its wait ends
+  std::vector<pid_t> begin_threads(const SampledJvm& jvm, std::uint64_t begin) {
+    std::vector<pid_t> tids = jvm.process().threads().value_or(std::vector<pid_t>());
+    std::erase_if(tids, [&](pid_t tid) { return !events_->has_events(tid); });  // nothing would report its wait's end
+    for (const pid_t tid : tids)
+      waits_->existed(static_cast<std::uint32_t>(jvm.process().pid()), static_cast<std::uint32_t>(tid), begin);
+    return tids;
+  }
+  // With many threads this takes longer than a ring has room for.
+  Result<> look_at_sleepers(SampledJvm& jvm, const std::vector<pid_t>& tids, const TakeStack& take) {
+    std::uint64_t round_due = monotonic_ns() + round_time_;
+    for (const pid_t tid : tids) {
       SampledJvm::Look look = jvm.look_at(tid);
-      if (look.sleep == Sleep::kGone) continue;
       const std::uint64_t looked = monotonic_ns();
-      const auto pid = static_cast<std::uint32_t>(jvm.process().pid()), number = static_cast<std::uint32_t>(tid);
-      if (look.sleep == Sleep::kNone) waits_->ran(pid, number, begin, looked);
-      else waits_->existed(pid, number, begin);
+      const auto number = static_cast<std::uint32_t>(tid);
+      if (look.sleep == Sleep::kNone) waits_->ran(number, looked);
       if (look.sleep == Sleep::kWhole) sleepers_[number] = {.looked = looked, .report = std::move(look.thread)};
+      if (looked < round_due) continue;
+      JTRACE_RETURN_IF_ERROR(live_round(take));
+      if (wait_readable(stop_, monotonic_ns() + kMoment) || monotonic_ns() >= end_) return {};
+      round_due = monotonic_ns() + round_time_;
     }
+    return {};
   }
 
   void find_ended() {
@@ -107,27 +121,31 @@ class Sampler::Impl {
     }
     summary_.target_ended = jvms_.empty() && !options_.newcomers;
   }
-  void look_for_newcomers() {
-    if (!options_.newcomers || monotonic_ns() - looked_for_newcomers_ < kNanosPerSecond) return;
-    for (std::shared_ptr<coreinspect::Inspection>& inspection : options_.newcomers()) add(std::move(inspection));
+  Result<> look_for_newcomers(const TakeStack& take) {
+    if (!options_.newcomers || monotonic_ns() - looked_for_newcomers_ < kNanosPerSecond) return {};
+    for (std::shared_ptr<coreinspect::Inspection>& inspection : options_.newcomers())
+      JTRACE_RETURN_IF_ERROR(add(std::move(inspection), take));
     looked_for_newcomers_ = monotonic_ns();
+    return {};
   }
   // One that cannot be sampled is not asked for again: that is up to `newcomers`.
-  void add(std::shared_ptr<coreinspect::Inspection> inspection) {
+  Result<> add(std::shared_ptr<coreinspect::Inspection> inspection, const TakeStack& take) {
     const pid_t pid = inspection->target().process()->pid();
     auto jvm = SampledJvm::open(std::move(inspection));
     const auto added = jvm ? events_->add((*jvm)->process()) : fail(jvm.error());
     if (!added) {
       if (options_.left_out) options_.left_out(pid, added.error());
-      return;
+      return {};
     }
-    if (waits_) look_at_sleepers(**jvm, monotonic_ns());
-    jvms_[pid] = std::move(*jvm);
+    const auto& newcomer = jvms_[pid] = std::move(*jvm);
     ++summary_.jvms;
+    return waits_ ? look_at_sleepers(*newcomer, begin_threads(*newcomer, monotonic_ns()), take) : Result<>();
   }
 
+  // Returns up to when waits were taken.
+  Result<std::uint64_t> live_round(const TakeStack& take) { return round(take, monotonic_ns() - kWritten); }
   // `until`: waits that ended later are left for the next round, because what belongs to them may not be there yet.
-  Result<> round(const TakeStack& take, std::uint64_t until) {
+  Result<std::uint64_t> round(const TakeStack& take, std::uint64_t until) {
     const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     fresh_.clear();
     Result<> result;
@@ -139,14 +157,16 @@ class Sampler::Impl {
       records.leaves = [&](const SampleRecord& sample) { waits_->add(sample); };
       records.switched = [&](const SwitchRecord& record) { waits_->add(record); };
       records.ended = [&](std::uint32_t tid, std::uint64_t time) { waits_->ended(tid, time); };
+      records.lost = [&](std::uint64_t from, std::uint64_t to) { waits_->lost(std::max(begin_, from), to); };
     }
-    events_->drain(records);
+    until = std::min(until, events_->drain(records));
     if (waits_)
       waits_->advance(until, [&](const Wait& wait) {
         if (result) result = take_wait(wait, take);
       });
     summary_.decoding += std::chrono::nanoseconds(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
-    return result;
+    if (!result) return fail(result.error());
+    return until;
   }
 
   // Null if it has ended.
@@ -197,6 +217,7 @@ class Sampler::Impl {
     summary_.brief = waits_->brief();
     summary_.brief_time = std::chrono::nanoseconds(waits_->brief_ns());
     summary_.broken = waits_->broken();
+    summary_.blind = std::chrono::nanoseconds(waits_->blind_ns());
     return result;
   }
 
@@ -211,6 +232,8 @@ class Sampler::Impl {
   std::optional<WaitTracker> waits_;
   std::map<std::uint32_t, Sleeper> sleepers_;  // by tid
   std::uint64_t looked_for_newcomers_ = 0;
+  std::uint64_t begin_ = 0, end_ = UINT64_MAX, round_time_ = 0;  // CLOCK_MONOTONIC, ns
+  int stop_ = -1;
   SamplerSummary summary_;
 };
 

@@ -47,9 +47,10 @@ struct SamplerSummary {
   std::chrono::nanoseconds elapsed{}, decoding{};
   std::uint64_t brief = 0, broken = 0;  // of waits: those shorter than `least`; those of which a record was lost
   std::chrono::nanoseconds brief_time{};
-  std::uint64_t unnamed = 0;  // of virtual threads that are not known
-  std::size_t jvms = 0;       // that were sampled
-  bool target_ended = false;  // all of them
+  std::chrono::nanoseconds blind{};  // for which records of switches may have been lost: waits are cut there
+  std::uint64_t unnamed = 0;         // of virtual threads that are not known
+  std::size_t jvms = 0;              // that were sampled
+  bool target_ended = false;         // all of them
 };
 
 class Sampler {

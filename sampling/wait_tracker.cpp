@@ -12,6 +12,7 @@ KeptSample::KeptSample(const SampleRecord& from) : sample(from), stack(from.stac
 void WaitTracker::add(const SampleRecord& leaves) {
   events_.push_back({.kind = Event::Kind::kLeaves,
                      .time = leaves.time,
+                     .to = 0,
                      .pid = leaves.pid,
                      .tid = leaves.tid,
                      .preempted = false,
@@ -21,6 +22,7 @@ void WaitTracker::add(const SampleRecord& leaves) {
 void WaitTracker::add(const SwitchRecord& record) {
   events_.push_back({.kind = record.out ? Event::Kind::kOut : Event::Kind::kIn,
                      .time = record.time,
+                     .to = 0,
                      .pid = record.pid,
                      .tid = record.tid,
                      .preempted = record.preempted,
@@ -28,16 +30,27 @@ void WaitTracker::add(const SwitchRecord& record) {
 }
 
 void WaitTracker::ended(std::uint32_t tid, std::uint64_t time) {
+  events_.push_back({.kind = Event::Kind::kEnded,
+                     .time = time,
+                     .to = 0,
+                     .pid = 0,
+                     .tid = tid,
+                     .preempted = false,
+                     .sample = nullptr});
+}
+
+void WaitTracker::lost(std::uint64_t from, std::uint64_t to) {
   events_.push_back(
-      {.kind = Event::Kind::kEnded, .time = time, .pid = 0, .tid = tid, .preempted = false, .sample = nullptr});
+      {.kind = Event::Kind::kLost, .time = from, .to = to, .pid = 0, .tid = 0, .preempted = false, .sample = nullptr});
 }
 
 void WaitTracker::existed(std::uint32_t pid, std::uint32_t tid, std::uint64_t time) {
   threads_[tid] = {.pid = pid, .tid = tid, .existed = true, .since = time};
 }
 
-void WaitTracker::ran(std::uint32_t pid, std::uint32_t tid, std::uint64_t time, std::uint64_t seen) {
-  threads_[tid] = {.pid = pid, .tid = tid, .existed = true, .since = time, .seen_running = seen};
+void WaitTracker::ran(std::uint32_t tid, std::uint64_t seen) {
+  const auto thread = threads_.find(tid);
+  if (thread != threads_.end()) thread->second.seen_running = seen;
 }
 
 // Records of one ring are in order, and of one thread and time only one ring has any: a stable sort keeps their order.
@@ -50,6 +63,7 @@ void WaitTracker::advance(std::uint64_t until, const TakeWait& take) {
 }
 
 void WaitTracker::apply(Event& event, const TakeWait& take) {
+  if (event.kind == Event::Kind::kLost) return cut(event, take);
   if (event.kind == Event::Kind::kEnded) {
     threads_.erase(event.tid);
     if (ended_) ended_(event.tid);
@@ -60,14 +74,38 @@ void WaitTracker::apply(Event& event, const TakeWait& take) {
   thread.tid = event.tid;
   switch (event.kind) {
     case Event::Kind::kLeaves: thread.sample = std::move(event.sample); break;
-    case Event::Kind::kOut:
-      if (thread.waits) lost_its_end(thread);
-      thread.waits = thread.ran = true;
-      thread.preempted = event.preempted;
-      thread.since = event.time;
-      break;
+    case Event::Kind::kOut: out(event, thread); break;
     default: back(event, thread, take); break;
   }
+}
+
+// Until `lost.to` nobody's waits are known. Who waits by then has waited since at least then, but maybe elsewhere.
+void WaitTracker::cut(const Event& lost, const TakeWait& take) {
+  blind_ns_ += lost.to - std::min(lost.to, std::max(lost.time, blind_until_));
+  blind_until_ = std::max(blind_until_, lost.to);
+  for (auto& [tid, thread] : threads_) {
+    const bool from_before = thread.existed && !thread.ran && thread.seen_running == UINT64_MAX;
+    thread.ran = true;
+    if ((!thread.waits && !from_before) || thread.since >= lost.to) continue;
+    if (thread.since < lost.time)
+      give(thread, {.begin = thread.since, .end = lost.time, .preempted = thread.preempted, .from_before = from_before},
+           take);
+    thread.waits = true;
+    thread.preempted = false;
+    thread.since = lost.to;
+    thread.sample.reset();
+  }
+}
+
+void WaitTracker::out(Event& event, Thread& thread) {
+  if (thread.waits) lost_its_end(thread);
+  thread.waits = thread.ran = true;
+  thread.preempted = event.preempted;
+  thread.since = event.time;
+  if (event.time >= blind_until_) return;
+  thread.since = blind_until_;
+  thread.preempted = false;
+  thread.sample.reset();
 }
 
 // It is off again without a record that it was back. The sample that it has may be that of the wait before.
@@ -78,7 +116,9 @@ void WaitTracker::lost_its_end(Thread& thread) {
 
 void WaitTracker::back(Event& event, Thread& thread, const TakeWait& take) {
   if (thread.waits) {
-    give(thread, {.begin = thread.since, .end = event.time, .preempted = thread.preempted}, take);
+    // Otherwise it was back while switches were lost.
+    if (event.time >= thread.since)
+      give(thread, {.begin = thread.since, .end = event.time, .preempted = thread.preempted}, take);
   } else if (thread.ran || event.time > thread.seen_running) {
     ++broken_;
   } else if (thread.existed) {

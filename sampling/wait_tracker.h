@@ -2,8 +2,10 @@
 // leaves its processor (with its stack), the record that it left, and the record that it is back.
 //
 // The records come from several rings, each in order. advance() joins those up to a time below which no record can come
-// any more, in the order of their times. Threads are distinguished by their id; ended() forgets one, because its id may
-// soon be another thread's. Pure; one thread. Memory: the records since the last advance(), and one stack a thread.
+// any more, in the order of their times. Where records were lost, a thread may have been back and have left again:
+// waits are cut there, and what goes on after has no stack. Threads are distinguished by their id; ended() forgets one,
+// because its id may soon be another thread's. Pure; one thread. Memory: the records since the last advance(), and one
+// stack a thread.
 #pragma once
 
 #include <cstdint>
@@ -43,15 +45,17 @@ class WaitTracker {
   // empty.
   explicit WaitTracker(std::uint64_t least, TakeEnded ended = {}) : least_(least), ended_(std::move(ended)) {}
 
-  // A thread that was there when its recording began, at `time`. If it is back before it left, it had waited since
-  // then; any other thread has just started.
+  // A thread that was there when its recording began, at `time`: before its first records are taken. If it is back
+  // before it left, it had waited since then; any other thread has just started.
   void existed(std::uint32_t pid, std::uint32_t tid, std::uint64_t time);
-  // The same of one that was seen running at `seen`: only if it was back by then.
-  void ran(std::uint32_t pid, std::uint32_t tid, std::uint64_t time, std::uint64_t seen);
+  // It was seen running at `seen`: it had waited only if it was back by then.
+  void ran(std::uint32_t tid, std::uint64_t seen);
 
   void add(const SampleRecord& leaves);
   void add(const SwitchRecord& record);
   void ended(std::uint32_t tid, std::uint64_t time);
+  // Switches may have been lost from `from` to `to`.
+  void lost(std::uint64_t from, std::uint64_t to);
 
   // Takes the waits that ended up to `until`.
   void advance(std::uint64_t until, const TakeWait& take);
@@ -62,11 +66,13 @@ class WaitTracker {
   std::uint64_t brief_ns() const { return brief_ns_; }  // their sum
   // Times that a thread was back without having left, or left twice: the record between them was lost.
   std::uint64_t broken() const { return broken_; }
+  std::uint64_t blind_ns() const { return blind_ns_; }  // for which switches may have been lost
 
  private:
   struct Event {
-    enum class Kind { kLeaves, kOut, kIn, kEnded } kind = Kind::kIn;
+    enum class Kind { kLeaves, kOut, kIn, kEnded, kLost } kind = Kind::kIn;
     std::uint64_t time = 0;
+    std::uint64_t to = 0;  // of kLost
     std::uint32_t pid = 0, tid = 0;
     bool preempted = false;
     std::unique_ptr<KeptSample> sample;
@@ -79,6 +85,8 @@ class WaitTracker {
     std::unique_ptr<KeptSample> sample;
   };
   void apply(Event& event, const TakeWait& take);
+  void cut(const Event& lost, const TakeWait& take);
+  void out(Event& event, Thread& thread);
   void lost_its_end(Thread& thread);
   void back(Event& event, Thread& thread, const TakeWait& take);
   void give(const Thread& thread, Wait wait, const TakeWait& take);
@@ -88,6 +96,7 @@ class WaitTracker {
   std::vector<Event> events_;
   std::map<std::uint32_t, Thread> threads_;
   std::uint64_t brief_ = 0, brief_ns_ = 0, broken_ = 0;
+  std::uint64_t blind_until_ = 0, blind_ns_ = 0;
 };
 
 }  // namespace jtrace::sampling

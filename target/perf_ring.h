@@ -34,13 +34,14 @@ class PerfRing {
   std::size_t size() const { return size_; }
 
   // Calls `function(type, body)`, or `function(header, body)`, for each record in the ring; `body` is valid until the
-  // function returns.
+  // function returns. How many bytes they had.
   template <class Function>
-  void consume(Function&& function) {
+  std::size_t consume(Function&& function) {
     auto* control = static_cast<perf_event_mmap_page*>(base_);
     const std::atomic_ref<__u64> head(control->data_head);
     const std::uint64_t end = head.load(std::memory_order_acquire);
-    std::uint64_t at = control->data_tail;
+    const std::uint64_t start = control->data_tail;
+    std::uint64_t at = start;
     while (end - at >= sizeof(perf_event_header)) {
       perf_event_header header{};
       copy(at, &header, sizeof header);
@@ -54,6 +55,7 @@ class PerfRing {
       at += header.size;
     }
     std::atomic_ref<__u64>(control->data_tail).store(at, std::memory_order_release);
+    return at - start;
   }
 
  private:

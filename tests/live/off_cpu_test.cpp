@@ -4,7 +4,9 @@
 
 #include <fstream>
 #include <sstream>
+#include <thread>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/require.h"
@@ -41,9 +43,9 @@ double sum(const Stacks& stacks, const std::string& start, const std::string& fr
 
 class OffCpu : public ::testing::TestWithParam<Jdk> {
  protected:
-  void start() {
+  void start(const std::string& program = "MetersWaits", const std::vector<std::string>& arguments = {}) {
     if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
-    jvm_ = must(JvmProcess::start(GetParam(), "MetersWaits", {.flags = {"-Xmx128m"}}));
+    jvm_ = must(JvmProcess::start(GetParam(), program, {.flags = {"-Xmx128m"}, .arguments = arguments}));
   }
   // Records while the program does `command`; its answer.
   std::string record(const std::vector<std::string>& options, const std::string& command) {
@@ -118,6 +120,45 @@ TEST_P(OffCpu, HasWhoWaitsAllTheTime) {
   const double waited = sum(stacks, "stander;[park];", "java.util.concurrent.locks.LockSupport.park");
   EXPECT_GE(waited, 0.99 * 1000 * kMilli - kMilli);
   EXPECT_LE(waited, 1.2 * 1000 * kMilli) << "the machine may be late";
+}
+
+// "time longest times what and where", of the row that has that frame; times in ms.
+struct TableRow {
+  double time = 0, longest = 0, times = 0;
+};
+TableRow row_of(const std::string& table, const std::string& frame) {
+  TableRow row;
+  const std::size_t begin = table.rfind('\n', table.find(frame)) + 1;
+  if (begin < table.size()) std::istringstream(table.substr(begin)) >> row.time >> row.longest >> row.times;
+  return row;
+}
+
+TEST_P(OffCpu, KeepsToItsTimeWithAThousandThreads) {
+  start("Naps", {"1000"});
+  ASSERT_TRUE(jvm_);
+  const std::uint64_t begin = monotonic_ns();
+  const CommandOutput done = must(run_jtrace({"profile", jvm_->pid_text(), "--off-cpu", "--duration", "2"}));
+  EXPECT_LT(static_cast<double>(monotonic_ns() - begin), 10'000 * kMilli) << done.err;
+  const TableRow naps = row_of(done.out, "[sleep] Naps.");
+  EXPECT_GE(naps.times, 5000) << "of some 13,000\n" << done.err;
+  EXPECT_LT(naps.longest, 1000) << done.err;
+}
+
+// For two seconds nobody empties the rings.
+TEST_P(OffCpu, DoesNotJoinWaitsBetweenWhichSwitchesWereLost) {
+  start("Naps", {"1000"});
+  ASSERT_TRUE(jvm_);
+  const auto jtrace = must(BackgroundCommand::start({jtrace_binary(), "profile", jvm_->pid_text(), "--off-cpu"}));
+  ASSERT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  jtrace->signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  jtrace->signal(SIGCONT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  jtrace->signal(SIGINT);
+  EXPECT_EQ(must(jtrace->wait_exit()), 9) << "records were lost\n" << jtrace->err();
+  EXPECT_THAT(jtrace->err(), HasSubstr("switches of threads were lost: waits are cut there"));
+  EXPECT_LT(row_of(jtrace->out(), "[sleep] Naps.").longest, 1000) << jtrace->err();
 }
 
 TEST_P(OffCpu, IsAPartOfWallTime) {

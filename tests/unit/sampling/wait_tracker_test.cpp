@@ -112,7 +112,10 @@ TEST(WaitTracker, CutsAWaitThatBeganBeforeAndOneThatHasNotEnded) {
 
 TEST(WaitTracker, HasTheWaitOfAThreadThatWasSeenRunningOnlyLater) {
   Recording recording;
-  for (const std::uint32_t tid : {7u, 8u, 9u, 10u}) recording.tracker.ran(1, tid, kBegin, 1150);
+  for (const std::uint32_t tid : {7u, 8u, 9u, 10u}) {
+    recording.tracker.existed(1, tid, kBegin);
+    recording.tracker.ran(tid, 1150);
+  }
   recording.in(7, 1100);   // it was looked at after that
   recording.out(8, 1160);  // it ran from the beginning on
   recording.in(8, 1180);
@@ -164,6 +167,52 @@ TEST(WaitTracker, CountsSwitchesThatWereLost) {
   recording.in(7, 1300);
   EXPECT_EQ(recording.up_to(2000), "7 1200-1250\n");
   EXPECT_EQ(recording.tracker.broken(), 2u);
+}
+
+// A look at a thread may come after its first records were taken.
+TEST(WaitTracker, IsNotMisledByALateLook) {
+  Recording recording;
+  recording.tracker.existed(1, 7, kBegin);
+  recording.in(7, 1100);
+  recording.out(7, 1200);
+  EXPECT_EQ(recording.up_to(1250), "7 1000-1100 before\n");
+  recording.tracker.ran(7, 1260);
+  recording.tracker.ran(8, 1260);  // it has ended
+  recording.in(7, 1300);
+  EXPECT_EQ(recording.up_to(2000), "7 1200-1300\n");
+  EXPECT_EQ(recording.at_end(3000), "");
+}
+
+TEST(WaitTracker, CutsWaitsWhereSwitchesWereLost) {
+  Recording recording;
+  recording.tracker.existed(1, 9, kBegin);
+  recording.leaves(7, 1100);
+  recording.out(7, 1100);
+  recording.in(8, 1150);
+  recording.leaves(6, 1220);  // of a ring that had room
+  recording.out(6, 1220);
+  recording.in(7, 1500);
+  recording.in(6, 1500);
+  recording.out(8, 1550);
+  recording.in(8, 1580);
+  recording.tracker.lost(1200, 1300);
+  EXPECT_EQ(recording.up_to(2000), "7 1100-1200 stack\n9 1000-1200 before\n7 1300-1500\n6 1300-1500\n8 1550-1580\n");
+  EXPECT_EQ(recording.at_end(2000), "9 1300-2000 still\n");
+  EXPECT_EQ(recording.tracker.blind_ns(), 100u);
+}
+
+TEST(WaitTracker, HasNothingOfWaitsThatEndedWhileSwitchesWereLost) {
+  Recording recording;
+  recording.out(7, 1100);
+  recording.in(7, 1250);
+  recording.out(8, 1240);
+  recording.in(8, 1290);
+  recording.tracker.lost(1200, 1300);
+  recording.tracker.lost(1210, 1320);  // of another ring
+  recording.out(7, 1400);
+  recording.in(7, 1450);
+  EXPECT_EQ(recording.up_to(2000), "7 1100-1200\n7 1400-1450\n");
+  EXPECT_EQ(recording.tracker.blind_ns(), 120u);
 }
 
 TEST(WaitTracker, DoesNotMistakeANewThreadForOneThatEnded) {
