@@ -100,6 +100,15 @@ void add_blockers(const Fields& fields, Address task, std::set<Address>& blocker
     blockers.insert(each);
 }
 
+// CompletableFuture.orTimeout() and completeOnTimeout(): what ends the timer is among those who wait for the future,
+// after those who came later.
+bool ends_by_a_timer(const Fields& fields, Address waiter) {
+  const std::vector<Address> chain = fields.chain(waiter, "");
+  return std::any_of(chain.begin(), chain.end(), [&](Address each) {
+    return fields.class_of(fields.reference(each, "fn")) == "java.util.concurrent.CompletableFuture$Canceller";
+  });
+}
+
 class Search {
  public:
   Search(const Inspection& inspection, const LockFacts& locks) : fields_(inspection), locks_(locks) {
@@ -123,6 +132,7 @@ class Search {
     if (task == 0) return;
     if (const Address runner = future ? fields_.reference(task, "runner") : 0; runner != 0)
       return add(Work::Kind::kRunning, party, key_of(runner));
+    if (!future && ends_by_a_timer(fields_, task)) return;
     if (const Address pool = pool_with(task); pool != 0) add(Work::Kind::kQueued, party, 0, pool);
   }
 

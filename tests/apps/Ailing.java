@@ -236,6 +236,31 @@ public final class Ailing {
         });
     }
 
+    /** A task that waits in its own pool for another one, for an hour at most. Not in JDK 8. */
+    static void futureWithTimer() {
+        final java.lang.reflect.Method limit;
+        try {
+            limit = CompletableFuture.class.getMethod("orTimeout", long.class, TimeUnit.class);
+        } catch (NoSuchMethodException e) {
+            return;
+        }
+        final List<Thread> threads = new ArrayList<>();
+        ExecutorService pool = pool("timed", 1, threads);
+        final CountDownLatch ready = new CountDownLatch(1);
+        CompletableFuture.runAsync(() -> {
+            CompletableFuture<Integer> inner = CompletableFuture.supplyAsync(() -> 1, pool);
+            try {
+                limit.invoke(inner, 1L, TimeUnit.HOURS);
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+            ready.countDown();
+            inner.join();
+        }, pool);
+        await(ready);
+        awaitState(threads.get(0), Thread.State.WAITING);
+    }
+
     /** A circle that a time limit ends: one has the lock and waits for the end of one that only tries to get it. */
     static void joinWithTries() {
         final ReentrantLock lock = new ReentrantLock();
@@ -726,6 +751,7 @@ public final class Ailing {
             case "pool": nested("own", number, null, () -> 1); break;
             case "futures": nestedFutures(number); break;
             case "two-pools": nestedHealthy(); break;
+            case "future-with-timer": futureWithTimer(); break;
             case "spin": spin(); break;
             case "clock": start("clock-watcher", Ailing::watchTheClock); break;
             case "contend": contend(number); break;

@@ -128,7 +128,8 @@ TEST_P(Diagnose, NamesThreadsThatWaitForWhatCannotCome) {
 
 TEST_P(Diagnose, TakesWaitsThatEndForNoDeadlock) {
   const auto jvm = start();
-  for (const char* kind : {"joins 100", "two-pools", "join-oneself", "join-with-tries"}) must(jvm->ask(kind));
+  for (const char* kind : {"joins 100", "two-pools", "future-with-timer", "join-oneself", "join-with-tries"})
+    must(jvm->ask(kind));
   const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", "0.3"});
   EXPECT_THAT(found.rules(), IsEmpty()) << found.done.out;
 }
