@@ -58,10 +58,48 @@ bool JavaContents::each_of_hashed(Address object, bool pairs, const std::functio
   return true;
 }
 
-bool JavaContents::each_of_linked(Address object, const std::function<bool(Address)>& take) {
+// ImmutableCollections.Set12: the order is chosen once per JVM too (REVERSE; before JDK 15 the sign of SALT).
+bool JavaContents::each_of_two(Address object, const std::function<bool(Address)>& take) {
+  const Address first = reference(object, "e0"), second = reference(object, "e1");
+  if (second == 0 || second == reader_.static_bits(kImmutable, "EMPTY").value_or(0)) return take(first), true;
+  const auto reverse = reader_.static_bits(kImmutable, "REVERSE"), salt = reader_.static_bits(kImmutable, "SALT");
+  if (!reverse && !salt) return false;
+  const bool second_first = reverse ? (*reverse & 0xff) != 0 : static_cast<std::int32_t>(*salt) >= 0;
+  if (take(second_first ? second : first)) take(second_first ? first : second);
+  return true;
+}
+
+bool JavaContents::each_of_linked(Address first, const std::function<bool(Address)>& take) {
   std::size_t nodes = 0;
-  for (Address node = reference(object, "first"); node != 0 && nodes++ < kMaxNodes; node = reference(node, "next"))
+  for (Address node = first, next = 0; node != 0 && nodes++ < kMaxNodes; node = next) {
     if (!take(reference(node, "item"))) return true;
+    next = reference(node, "next");
+    if (next == node) return false;  // it was taken out meanwhile
+  }
+  return true;
+}
+
+bool JavaContents::each_of_ring(Address object, const std::function<bool(Address)>& take) {
+  const Address items = reference(object, "items");
+  const std::uint32_t length = reader_.length(items).value_or(0);
+  const std::size_t first = count(object, "takeIndex"), size = count(object, "count");
+  if (length == 0 || first >= length || size > length) return false;
+  for (std::size_t i = 0; i < size; ++i)
+    if (!take(reader_.element(items, static_cast<std::uint32_t>((first + i) % length)).value_or(0))) return true;
+  return true;
+}
+
+// EnumMap: a value for each constant of the enum; NULL stands for a value of null.
+bool JavaContents::each_of_enums(Address object, const std::function<bool(Address, Address)>& take) {
+  const Address keys = reference(object, "keyUniverse"), values = reference(object, "vals");
+  const auto length = reader_.length(keys);
+  if (!length || reader_.length(values) != length) return false;
+  const Address null = reader_.static_bits("java.util.EnumMap", "NULL").value_or(0);
+  for (std::uint32_t i = 0; i < *length; ++i) {
+    const Address value = reader_.element(values, i).value_or(0);
+    if (value == 0) continue;
+    if (!take(reader_.element(keys, i).value_or(0), value == null ? 0 : value)) return true;
+  }
   return true;
 }
 
@@ -86,7 +124,7 @@ bool JavaContents::each_element(Address object, const std::function<bool(Address
     return each_of_array(reference(object, "elementData"), 0, count(object, "size"), take);
   if (is_one_of(name, {"java.util.Vector", "java.util.Stack"}))
     return each_of_array(reference(object, "elementData"), 0, count(object, "elementCount"), take);
-  if (name == "java.util.PriorityQueue")
+  if (is_one_of(name, {"java.util.PriorityQueue", "java.util.concurrent.PriorityBlockingQueue"}))
     return each_of_array(reference(object, "queue"), 0, count(object, "size"), take);
   if (name == "java.util.Arrays$ArrayList") return whole(reference(object, "a"));
   if (name == "java.util.ImmutableCollections$ListN") return whole(reference(object, "elements"));
@@ -94,7 +132,12 @@ bool JavaContents::each_element(Address object, const std::function<bool(Address
   if (is_one_of(name, {"java.util.Collections$EmptyList", "java.util.Collections$EmptySet"})) return true;
   if (is_one_of(name, {"java.util.Collections$SingletonList", "java.util.Collections$SingletonSet"}))
     return take(reference(object, "element")), true;
-  if (name == "java.util.LinkedList") return each_of_linked(object, take);
+  if (is_one_of(name, {"java.util.LinkedList", "java.util.concurrent.LinkedBlockingDeque"}))
+    return each_of_linked(reference(object, "first"), take);
+  // The first node is one of which the element was taken already.
+  if (is_one_of(name, {"java.util.concurrent.LinkedBlockingQueue", "java.util.concurrent.ConcurrentLinkedQueue"}))
+    return each_of_linked(reference(object, "head"), [&](Address item) { return item == 0 || take(item); });
+  if (name == "java.util.concurrent.ArrayBlockingQueue") return each_of_ring(object, take);
   if (name == "java.util.ArrayDeque") return each_of_deque(object, take);
   if (name == "java.util.ImmutableCollections$List12") {
     const Address second = reference(object, "e1");
@@ -104,8 +147,11 @@ bool JavaContents::each_element(Address object, const std::function<bool(Address
   }
   if (name == "java.util.ImmutableCollections$SetN")
     return each_of_hashed(object, false, [&](Address key, Address) { return take(key); });
-  const bool of_map = is_one_of(name, {"java.util.HashSet", "java.util.LinkedHashSet"});
-  if (of_map || name == "java.util.TreeSet")
+  if (name == "java.util.ImmutableCollections$Set12") return each_of_two(object, take);
+  if (name == "java.util.concurrent.CopyOnWriteArraySet") return each_element(reference(object, "al"), take);
+  const bool of_map = is_one_of(
+      name, {"java.util.HashSet", "java.util.LinkedHashSet", "java.util.concurrent.ConcurrentHashMap$KeySetView"});
+  if (of_map || is_one_of(name, {"java.util.TreeSet", "java.util.Collections$SetFromMap"}))
     return each_entry(reference(object, of_map ? "map" : "m"), [&](Address key, Address) { return take(key); });
   if (is_one_of(name, {"java.util.Collections$UnmodifiableList", "java.util.Collections$UnmodifiableRandomAccessList",
                        "java.util.Collections$UnmodifiableCollection", "java.util.Collections$UnmodifiableSet",
@@ -125,7 +171,8 @@ bool JavaContents::each_of_chain(Address node, std::string_view next, std::strin
 
 bool JavaContents::each_of_table(Address object, const std::string& name,
                                  const std::function<bool(Address, Address)>& take) {
-  const bool concurrent = name == "java.util.concurrent.ConcurrentHashMap", old = name == "java.util.Hashtable";
+  const bool concurrent = name == "java.util.concurrent.ConcurrentHashMap";
+  const bool old = is_one_of(name, {"java.util.Hashtable", "java.util.Properties"});
   if (!concurrent && !old && name != "java.util.HashMap") return false;
   const Address table = reference(object, "table");
   const std::uint32_t length = table == 0 ? 0 : reader_.length(table).value_or(0);
@@ -150,6 +197,10 @@ bool JavaContents::each_entry(Address object, const std::function<bool(Address, 
   if (name == "java.util.ImmutableCollections$Map1")
     return take(reference(object, "k0"), reference(object, "v0")), true;
   if (name == "java.util.ImmutableCollections$MapN") return each_of_hashed(object, true, take);
+  if (name == "java.util.EnumMap") return each_of_enums(object, take);
+  // From JDK 9 on it has a map of its own; before it is a Hashtable.
+  if (name == "java.util.Properties" && reference(object, "map") != 0)
+    return each_entry(reference(object, "map"), take);
   if (is_one_of(name, {"java.util.Collections$UnmodifiableMap", "java.util.Collections$SynchronizedMap"}))
     return each_entry(reference(object, "m"), take);
   return each_of_table(object, name, take);

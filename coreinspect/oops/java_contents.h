@@ -63,7 +63,10 @@ class JavaContents {
   bool each_of_hashed(Address object, bool pairs, const std::function<bool(Address, Address)>& take);
   bool each_of_tree(Address node, int depth, const std::function<bool(Address, Address)>& take);
   bool each_of_deque(Address object, const std::function<bool(Address)>& take);
-  bool each_of_linked(Address object, const std::function<bool(Address)>& take);
+  bool each_of_two(Address object, const std::function<bool(Address)>& take);
+  bool each_of_linked(Address first, const std::function<bool(Address)>& take);
+  bool each_of_ring(Address object, const std::function<bool(Address)>& take);
+  bool each_of_enums(Address object, const std::function<bool(Address, Address)>& take);
   bool each_of_table(Address object, const std::string& name, const std::function<bool(Address, Address)>& take);
   bool each_of_chain(Address node, std::string_view next, std::string_view value,
                      const std::function<bool(Address, Address)>& take);

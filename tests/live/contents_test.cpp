@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/strings.h"
 #include "tests/live/heap_peers.h"
 #include "tests/testlib/must.h"
 #include "tests/testlib/require.h"
@@ -114,6 +115,23 @@ TEST_P(Contents, OfObjectsAreReadable) {
     EXPECT_THAT(shelf, HasSubstr("nested = java.util.TreeMap (2) {\"inner\"=java.util.TreeMap (2) {\"one\"=1, "
                                  "\"two\"=2}, \"outer\"=java.util.HashMap (0) {}}\n"));
     EXPECT_THAT(shelf, HasSubstr("  type = class Contents$Order\n"));
+  }
+}
+
+TEST_P(Contents, OfCollectionsAreThoseThatTheJvmPrints) {
+  const std::string said = must(jvm_->ask("bag"));
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const std::string text = without_addresses(ask(target, {"instances", "Contents$Bag"}).out);
+    for (const std::string_view each : split(said, ';')) {
+      const std::size_t equal = each.find('=');
+      if (equal == each.npos) continue;
+      const std::string field = "  " + std::string(each.substr(0, equal)) + " = ";
+      const std::size_t line = text.find("\n" + field);
+      ASSERT_NE(line, text.npos) << field << text;
+      const std::string shown = text.substr(line + 1, text.find('\n', line + 1) - line - 1);
+      EXPECT_TRUE(shown.ends_with(") " + std::string(each.substr(equal + 1)))) << shown << "\nis " << each;
+    }
   }
 }
 
