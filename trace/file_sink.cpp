@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 
@@ -17,6 +18,14 @@ namespace jtrace::trace {
 namespace {
 
 constexpr mode_t kOwnerOnly = 0600;
+constexpr int kNameTries = 100;
+
+// The folder with its slash, or "", and the name.
+std::pair<std::string, std::string> parts_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  return {path.substr(0, name), path.substr(name)};
+}
 
 Error limit_error(std::string text, const std::string& path) {
   Error error{ErrorCategory::kPartial, std::move(text)};
@@ -69,12 +78,45 @@ Result<> FileSink::open_visible() {
 }
 
 Result<> FileSink::open_temporary() {
-  const std::size_t slash = path_.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  std::string temporary = path_.substr(0, name) + "." + path_.substr(name) + ".XXXXXX";
+  const auto [folder, name] = parts_of(path_);
+  if (name.size() > NAME_MAX || path_.size() >= PATH_MAX)
+    return fail(system_error(ENAMETOOLONG, "cannot create a file beside", path_));
+  fd_.reset(::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kOwnerOnly));
+  nameless_ = static_cast<bool>(fd_);
+  if (nameless_) return {};
+  std::string temporary = folder + "." + name + ".XXXXXX";
   fd_.reset(::mkostemp(temporary.data(), O_CLOEXEC));  // created with mode 0600
   if (!fd_) return fail(system_error("cannot create a file beside", path_));
   temporary_ = std::move(temporary);
+  return {};
+}
+
+// A link does not replace a file: then the name is taken by way of another one.
+Result<> FileSink::take_temporary_name() {
+  const auto [folder, name] = parts_of(path_);
+  const std::string own = "/proc/self/fd/" + std::to_string(fd_.get());
+  for (int i = 0; i < kNameTries; ++i) {
+    std::string temporary =
+        folder + "." + name.substr(0, NAME_MAX - 24) + "." + std::to_string(::getpid()) + "." + std::to_string(i);
+    if (::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = std::move(temporary);
+      return {};
+    }
+    if (errno != EEXIST) break;
+  }
+  return fail(system_error("cannot give the finished file its name", path_));
+}
+
+Result<> FileSink::take_name() {
+  if (nameless_) {
+    const std::string own = "/proc/self/fd/" + std::to_string(fd_.get());
+    if (::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
+    if (errno != EEXIST) return fail(system_error("cannot give the finished file its name", path_));
+    JTRACE_RETURN_IF_ERROR(take_temporary_name());
+  }
+  if (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0)
+    return fail(system_error("cannot give the finished file its name", path_));
+  temporary_.clear();
   return {};
 }
 
@@ -150,9 +192,7 @@ void FileSink::cut_back() {
 Result<> FileSink::complete() {
   if (allocated_ > size_ && regular_ && ::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0)
     return fail(system_error("cannot set the length of", path_));
-  if (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0)
-    return fail(system_error("cannot give the finished file its name", path_));
-  temporary_.clear();
+  JTRACE_RETURN_IF_ERROR(take_name());
   if (::close(fd_.release()) != 0) return fail(system_error("cannot close", path_));
   return {};
 }

@@ -14,8 +14,9 @@
 namespace jtrace::trace {
 
 struct FileSinkOptions {
-  // true: the file has its name from the beginning (a running trace). false: finish() renames a temporary file beside
-  // it, which is removed if finish() is not called or fails.
+  // true: the file has its name from the beginning (a running trace). false: finish() gives it its name. Before, it has
+  // none, so that nothing is left even by kill -9; where the file system cannot do that (O_TMPFILE), it is a hidden
+  // file beside it, which is removed if finish() is not called or fails.
   bool visible_at_once = true;
   std::uint64_t max_size = 0;  // bytes; 0: no limit
   std::uint64_t min_free = 0;  // bytes that must stay free in the file system; 0: no limit
@@ -38,6 +39,8 @@ class FileSink final : public ByteSink {
   Result<> open();
   Result<> open_visible();
   Result<> open_temporary();
+  Result<> take_temporary_name();
+  Result<> take_name();
   Result<> allocate_until(std::uint64_t end);
   Result<> check_free(std::uint64_t more) const;
   void cut_back();
@@ -47,7 +50,8 @@ class FileSink final : public ByteSink {
   Result<> complete() override;
 
   std::string path_;
-  std::string temporary_;  // name while it is being written; "" if it has its own
+  std::string temporary_;  // name while it is being written; "" if it has its own, or none
+  bool nameless_ = false;
   FileSinkOptions options_;
   UniqueFd fd_;
   bool regular_ = true;

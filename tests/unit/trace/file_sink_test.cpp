@@ -1,5 +1,6 @@
 #include "trace/file_sink.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/unique_fd.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/scratch_dir.h"
 #include "trace/xml_writer.h"
@@ -76,6 +78,11 @@ TEST(FileSink, AnExistingFileIsEmptiedAndMadePrivate) {
   EXPECT_EQ(mode_of(path), 0600u);
 }
 
+bool has_nameless_files(const std::string& folder) {
+  const UniqueFd made(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  return static_cast<bool>(made);
+}
+
 TEST(FileSink, HiddenUntilWhole) {
   const ScratchDir scratch;
   const std::string path = scratch.file("out.json");
@@ -84,11 +91,28 @@ TEST(FileSink, HiddenUntilWhole) {
   ASSERT_TRUE((*sink)->write("whole"));
   ASSERT_TRUE((*sink)->flush());
   EXPECT_FALSE(std::filesystem::exists(path));
-  EXPECT_EQ(files_in(scratch.path()), 1u);
+  EXPECT_EQ(files_in(scratch.path()), has_nameless_files(scratch.path()) ? 0u : 1u);
   ASSERT_TRUE((*sink)->finish());
   EXPECT_EQ(content(path), "whole");
   EXPECT_EQ(mode_of(path), 0600u);
   EXPECT_EQ(files_in(scratch.path()), 1u);
+}
+
+TEST(FileSink, TheOldFileStaysUntilTheNewOneIsWhole) {
+  const ScratchDir scratch;
+  const std::string path = scratch.file("out.json");
+  for (const std::string& text : {std::string("old"), std::string("new")}) {
+    Result<std::unique_ptr<FileSink>> sink = FileSink::create(path, {.visible_at_once = false});
+    ASSERT_TRUE(sink) << sink.error().message();
+    ASSERT_TRUE((*sink)->write(text));
+    ASSERT_TRUE((*sink)->flush());
+    if (text == "new") {
+      EXPECT_EQ(content(path), "old");
+    }
+    ASSERT_TRUE((*sink)->finish());
+    EXPECT_EQ(content(path), text);
+    EXPECT_EQ(files_in(scratch.path()), 1u);
+  }
 }
 
 TEST(FileSink, NothingIsLeftOfAHiddenFileThatWasNotFinished) {
