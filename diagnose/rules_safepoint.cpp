@@ -146,9 +146,8 @@ void find_long_operation(const Facts& facts, std::vector<Finding>& found) {
 // Native code has an array for a moment all the time: only one that no collection came in between has kept it.
 void find_kept_gc_locker(const Facts& facts, std::vector<Finding>& found) {
   if (facts.safepoints.size() < 2 || facts.counters.size() < 2 || stands_still(facts)) return;
-  // From JDK 25 on the wish lasts until the collection is done: while one is under way it proves nothing.
   for (const SafepointFact& each : facts.safepoints)
-    if (!each.locker_wanted || !*each.locker_wanted || each.state != State::kNone) return;
+    if (!each.locker_wanted.value_or(false)) return;
   const auto& before = facts.counters.front().collections;
   const auto& now = facts.counters.back().collections;
   if (!before || !now || *before != *now) return;

@@ -6,6 +6,7 @@
 // never wanted. Read without stopping the target.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "coreinspect/runtime/vm_symbols.h"
@@ -14,10 +15,12 @@
 namespace jtrace::coreinspect {
 
 struct GcLocker {
-  bool wanted = false;         // a collection waits for it
+  bool wanted = false;         // a collection waits for native code
   std::optional<int> regions;  // threads in such a region; nothing: this JVM does not count them in one place
 };
-// Nothing if this JVM has no symbols for it.
-std::optional<GcLocker> read_gc_locker(const Vm& vm, const VmSymbols& symbols);
+// Neither a safepoint nor a VM operation is under way now; nothing if that is not known.
+using IsQuiet = std::function<std::optional<bool>()>;
+// Nothing if this JVM has no symbols for it. May take 20 ms from JDK 25 on.
+std::optional<GcLocker> read_gc_locker(const Vm& vm, const VmSymbols& symbols, const IsQuiet& is_quiet);
 
 }  // namespace jtrace::coreinspect

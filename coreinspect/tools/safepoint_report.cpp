@@ -26,7 +26,7 @@ class Reporter {
     else report_.missing.push_back(safepoints.error().message());
     if (!operations) report_.missing.push_back(operations.error().message());
     const auto now = watch_.run();
-    report_.locker = read_gc_locker(inspection_.vm(), watch_.symbols());
+    report_.locker = read_gc_locker(inspection_.vm(), watch_.symbols(), [this] { return watch_.is_quiet(); });
     report_handshakes();
     if (!now) {
       report_.missing.push_back(now.error().message());

@@ -59,6 +59,11 @@ Result<SafepointMoment> SafepointWatch::look_with_retries() const {
   return moment;
 }
 
+std::optional<bool> SafepointWatch::is_quiet() const {
+  const auto now = look_with_retries();
+  return safepoints_ && now ? std::optional(now->is_quiet()) : std::nullopt;
+}
+
 Result<SafepointMoment> SafepointWatch::run() {
   JTRACE_ASSIGN_OR_RETURN(SafepointMoment now, look_with_retries());
   restart(now);

@@ -35,6 +35,7 @@ class SafepointWatch {
 
   // The last look.
   Result<SafepointMoment> run();
+  std::optional<bool> is_quiet() const;                 // now; nothing if it cannot be told
   bool lasting() const { return lasting_; }             // false: it gave up
   std::uint64_t first_ns() const { return first_.ns; }  // of the first look at what the last one saw
   // The threads that held up a safepoint at each look since the first one.

@@ -66,6 +66,8 @@ class Safepoint : public ::testing::TestWithParam<Jdk> {
     ASSERT_EQ(row["late"].size(), 1u) << row;
     EXPECT_EQ(row["late"][0]["name"], "late-loop") << row;
     EXPECT_EQ(row["late"][0]["vmState"], "in Java") << row;
+    // From JDK 25 on the GC locker's flag is set for every collection.
+    EXPECT_FALSE(row.contains("gcLocker") && row["gcLocker"]["collectionWaits"] != false) << row;
   }
 };
 JTRACE_ON_EACH_JDK(Safepoint);
@@ -118,6 +120,7 @@ TEST_P(Safepoint, ThatIsNotReachedIsInTheGraphOfLocks) {
   EXPECT_EQ(found[0]["requester"], "asker");
   EXPECT_EQ(found[0]["operation"], full_collection(GetParam()));
   EXPECT_GT(found[0]["ownerNativeId"], 0);
+  EXPECT_EQ(waits_of(*jvm, "gc-locker"), json::array());
 }
 
 TEST_P(Safepoint, ThatNobodyWantsHasNoLateThreadInABusyJvm) {

@@ -390,12 +390,6 @@ TEST(GcLockerRule, NeedsTheWishAtEachLookAndNoCollectionInBetween) {
   EXPECT_THAT(found[0].evidence, testing::Contains(HasSubstr("2 threads in JNI critical regions")));
 }
 
-TEST(GcLockerRule, SaysNothingWhileTheCollectionIsUnderWay) {
-  Facts facts = locked({true, true}, 7);
-  facts.safepoints[1].state = SafepointFact::State::kSynchronized;
-  EXPECT_THAT(found_by(find_kept_gc_locker, facts), IsEmpty());
-}
-
 TEST(GcLockerRule, IsNotExaminedWithoutSymbols) {
   Facts facts = locked({true, true}, 7);
   facts.safepoints[0].locker_wanted.reset();
