@@ -32,10 +32,21 @@ struct Expression::Node {
   Name name = {};
   std::shared_ptr<const Node> left = {};
   std::shared_ptr<const Node> right = {};
+  Unit unit = Unit::kNumber;       // of a number
+  std::size_t begin = 0, end = 0;  // its place in the text
 
   bool is_condition() const { return kind >= Kind::kLess; }
   std::optional<double> value(const Values& values) const;
   std::optional<bool> truth(const Values& values) const;
+  struct Check {
+    const Units& units;
+    const std::string& text;
+    std::optional<Misfit> misfit = {};
+  };
+  Unit checked_unit(Check& check) const;
+  Misfit::Part part(const Check& check, Unit of) const {
+    return {check.text.substr(begin, end - begin), of, kind == Kind::kName ? &name : nullptr};
+  }
 };
 
 std::optional<double> Expression::Node::value(const Values& values) const {
@@ -76,6 +87,25 @@ std::optional<bool> Expression::Node::truth(const Values& values) const {
   }
 }
 
+Unit Expression::Node::checked_unit(Check& check) const {
+  if (kind == Kind::kNumber) return unit;
+  if (kind == Kind::kName) return check.units(name);
+  const Unit a = left->checked_unit(check);
+  if (kind == Kind::kNegate || kind == Kind::kNot) return a;
+  const Unit b = right->checked_unit(check);
+  if (kind == Kind::kMultiply) return product(a, b);
+  if (kind == Kind::kDivide) return quotient(a, b);
+  if (kind >= Kind::kAnd) return Unit::kUnknown;
+  if (!fits(a, b) && !check.misfit) check.misfit = {left->part(check, a), right->part(check, b)};
+  return is_condition() ? Unit::kUnknown : sum(a, b);
+}
+
+std::optional<Expression::Misfit> Expression::misfit(const Units& units) const {
+  Node::Check check{units, text_};
+  root_->checked_unit(check);
+  return std::move(check.misfit);
+}
+
 bool Expression::is_known(const Values& values) const { return root_->truth(values).has_value(); }
 
 bool Expression::holds(const Values& values) const { return root_->truth(values).value_or(false); }
@@ -89,6 +119,7 @@ class ExpressionParser {
   explicit ExpressionParser(std::string_view text) : text_(text) {}
 
   Result<Expression> parse() {
+    expression_.text_ = text_;
     expression_.root_ = disjunction(0);
     skip_blanks();
     if (error_.empty() && at_ < text_.size()) fault("this was not expected here");
@@ -126,7 +157,8 @@ class ExpressionParser {
   }
 
   Pointer join(Kind kind, Pointer left, Pointer right) {
-    Node node{.kind = kind, .left = std::move(left), .right = std::move(right)};
+    const std::size_t begin = left->begin, end = right ? right->end : left->end;
+    Node node{.kind = kind, .left = std::move(left), .right = std::move(right), .begin = begin, .end = end};
     return std::make_shared<const Node>(std::move(node));
   }
   Pointer condition(Pointer node) {
@@ -186,8 +218,12 @@ class ExpressionParser {
     if (depth > kMaxDepth) return fault("nested too deep");
     if (take("-")) return join(Kind::kNegate, number(primary(depth + 1)), nullptr);
     if (take("(")) {
-      Pointer inner = disjunction(depth + 1);
-      return take(")") || !error_.empty() ? inner : fault("a closing parenthesis is missing");
+      const std::size_t begin = at_ - 1;
+      Node inner = *disjunction(depth + 1);
+      if (!take(")") && error_.empty()) return fault("a closing parenthesis is missing");
+      inner.begin = begin;
+      inner.end = at_;
+      return std::make_shared<const Node>(std::move(inner));
     }
     skip_blanks();
     if (at_ >= text_.size()) return fault("something is missing at the end");
@@ -203,32 +239,41 @@ class ExpressionParser {
   }
 
   Pointer literal() {
-    Node node;
+    Node node{.begin = at_};
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), node.number);
     if (error != std::errc()) return fault("not a number");
     at_ = static_cast<std::size_t>(end - text_.data());
-    static constexpr std::pair<std::string_view, double> kUnits[] = {
-        {"ns", 1e-9},        {"us", 1e-6},          {"ms", 1e-3}, {"s", 1},    {"m", 60},        {"min", 60},
-        {"h", 3600},         {"d", 86400},          {"K", 1024},  {"k", 1024}, {"M", 1048576.0}, {"G", 1073741824.0},
-        {"g", 1073741824.0}, {"T", 1099511627776.0}};
+    struct Suffix {
+      std::string_view text;
+      double factor;
+      Unit unit;
+    };
+    static constexpr Unit kTime = Unit::kSeconds, kSize = Unit::kScaled;
+    static constexpr Suffix kSuffixes[] = {
+        {"ns", 1e-9, kTime},  {"us", 1e-6, kTime},  {"ms", 1e-3, kTime},  {"s", 1, kTime},     {"m", 60, kTime},
+        {"min", 60, kTime},   {"h", 3600, kTime},   {"d", 86400, kTime},  {"K", 1024, kSize},  {"k", 1024, kSize},
+        {"M", 0x1p20, kSize}, {"G", 0x1p30, kSize}, {"g", 0x1p30, kSize}, {"T", 0x1p40, kSize}};
     if (at_ < text_.size() && text_[at_] == '%') {
       ++at_;
       node.number /= 100;
+      node.unit = Unit::kShare;
     } else if (const std::size_t start = at_; !word().empty()) {
-      const std::string_view unit = text_.substr(start, at_ - start);
-      const auto found =
-          std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& u) { return u.first == unit; });
-      if (found == std::end(kUnits)) {
+      const std::string_view written = text_.substr(start, at_ - start);
+      const auto found = std::find_if(std::begin(kSuffixes), std::end(kSuffixes),
+                                      [&](const Suffix& each) { return each.text == written; });
+      if (found == std::end(kSuffixes)) {
         at_ = start;
         return fault("no such unit (%, ns, us, ms, s, m, h, d, K, M, G, T)");
       }
-      node.number *= found->second;
+      node.number *= found->factor;
+      node.unit = found->unit;
     }
+    node.end = at_;
     return std::make_shared<const Node>(std::move(node));
   }
 
   Pointer name() {
-    Node node{.kind = Kind::kName};
+    Node node{.kind = Kind::kName, .begin = at_};
     node.name.text = word();
     if (node.name.text == "rate" && take("(")) {
       skip_blanks();
@@ -239,6 +284,7 @@ class ExpressionParser {
     }
     auto& names = expression_.names_;
     if (std::find(names.begin(), names.end(), node.name) == names.end()) names.push_back(node.name);
+    node.end = at_;
     return std::make_shared<const Node>(std::move(node));
   }
 

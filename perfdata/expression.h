@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "perfdata/unit.h"
 
 namespace jtrace::perfdata {
 
@@ -34,6 +35,18 @@ class Expression {
   // Each name once, in order.
   const std::vector<Name>& names() const { return names_; }
 
+  // The first two parts that are compared or added although their units do not fit.
+  struct Misfit {
+    struct Part {
+      std::string text;
+      Unit unit;
+      const Name* name;  // null: more than a name, or none
+    };
+    Part left, right;
+  };
+  using Units = std::function<Unit(const Name&)>;
+  std::optional<Misfit> misfit(const Units& units) const;
+
   // Nothing for a name that has no value now: then neither a comparison with it nor its negation by `not` holds.
   using Values = std::function<std::optional<double>(const Name&)>;
   bool holds(const Values& values) const;
@@ -45,6 +58,7 @@ class Expression {
   struct Node;
   Expression() = default;
 
+  std::string text_;
   std::shared_ptr<const Node> root_;
   std::vector<Name> names_;
 };

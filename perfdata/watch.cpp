@@ -44,6 +44,30 @@ std::string_view unit_of(const Name& name, const Snapshot& snapshot) {
   return counter ? quantity_unit(describe(*counter, VmTraits::of(snapshot)).quantity) : "";
 }
 
+Unit unit_of_name(const Name& name, const Snapshot& snapshot) {
+  const Unit unit = unit_named(unit_of({.text = name.text}, snapshot));
+  return name.rate ? rate_of(unit) : unit;
+}
+
+// The derived share that belongs to it: heap.share for heap.used.
+std::string_view share_beside(std::string_view name) {
+  if (name == "gc.time") return "gc.pause_share";
+  const DerivedName* share = find_derived(std::string(name.substr(0, name.find('.'))) + ".share");
+  return share ? share->name : "";
+}
+
+Error misfit_error(const Expression::Misfit& misfit) {
+  const auto& [left, right] = misfit;
+  const bool swapped = left.name == nullptr && right.name != nullptr;  // 5% < heap.used
+  const auto& part = swapped ? right : left;
+  const auto& other = swapped ? left : right;
+  std::string text = part.text + " is " + std::string(unit_text(part.unit)) + ", and " + other.text + " is " +
+                     std::string(unit_text(other.unit)) + ": " + std::string(what_fits(part.unit)) + " fits";
+  if (const auto share = part.name && other.unit == Unit::kShare ? share_beside(part.name->text) : ""; !share.empty())
+    text += ", or " + std::string(share) + " for " + other.text;
+  return {.category = ErrorCategory::kUsage, .text = std::move(text)};
+}
+
 // ZGC of one generation has no eden: then nothing of the heap changes between collections.
 bool is_eden_live(const Snapshot& snapshot, const VmTraits& traits) {
   const Counter* eden = snapshot.layout().find("sun.gc.generation.0.space.0.used");
@@ -70,6 +94,8 @@ Result<Watch> Watch::of(Expression expression, const Snapshot& snapshot) {
                 "the condition names no counter and no derived value, so it says nothing of the JVM");
   for (const Name& name : expression.names())
     if (!find_derived(name.text) && !counter_value(name.text, snapshot)) return fail(unknown_name(name.text, snapshot));
+  if (const auto misfit = expression.misfit([&](const Name& name) { return unit_of_name(name, snapshot); }))
+    return fail(misfit_error(*misfit));
   return Watch(std::move(expression));
 }
 

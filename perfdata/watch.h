@@ -12,7 +12,8 @@ namespace jtrace::perfdata {
 
 class Watch {
  public:
-  // kUsage where a name is neither a derived one nor a counter of this JVM: the error names the nearest.
+  // kUsage where a name is neither a derived one nor a counter of this JVM: the error names the nearest; and where
+  // units do not fit.
   static Result<Watch> of(Expression expression, const Snapshot& snapshot);
 
   // True if a name needs two snapshots (a share of time, a rate).

@@ -160,5 +160,40 @@ TEST(Watch, AnUnknownNameHasItsNearest) {
   EXPECT_THAT(text.error().message(), HasSubstr("is not a number"));
 }
 
+std::string refusal(std::string_view text) {
+  const Snapshot now = at(2, 10);
+  const auto watch = Watch::of(*Expression::parse(text), now);
+  if (watch) return "";
+  EXPECT_EQ(exit_status(watch.error()), ExitStatus::kUsage);
+  EXPECT_THAT(watch.error().message(), Not(HasSubstr("\n")));
+  return watch.error().text;
+}
+
+TEST(Watch, UnitsThatDoNotFitAreRefused) {
+  EXPECT_EQ(refusal("heap.used > 5%"),
+            "heap.used is in bytes, and 5% is a share: a size such as 64M fits, or heap.share for 5%");
+  EXPECT_EQ(refusal("gc.count > 1 and 5% < gc.time"),
+            "gc.time is in seconds, and 5% is a share: a time such as 10ms fits, or gc.pause_share for 5%");
+  EXPECT_EQ(refusal("old.used > 10ms"), "old.used is in bytes, and 10ms is in seconds: a size such as 64M fits");
+  EXPECT_EQ(refusal("old.share + 64K > 1"), "old.share is a share, and 64K is a size: a share such as 5% fits");
+  EXPECT_EQ(refusal("not (gc.rate * 2 > 10ms)"),
+            "gc.rate * 2 is per second, and 10ms is in seconds: a number without a unit fits");
+  EXPECT_EQ(refusal("gc.count == 5%"), "gc.count is a count, and 5% is a share: a number without a unit fits");
+  EXPECT_EQ(refusal("sun.gc.generation.1.space.0.used > 5%"),
+            "sun.gc.generation.1.space.0.used is in bytes, and 5% is a share: a size such as 64M fits");
+  EXPECT_EQ(refusal("(old.used - 1M) > gc.time"),
+            "gc.time is in seconds, and (old.used - 1M) is in bytes: a time such as 10ms fits");
+  EXPECT_EQ(refusal("rate(gc.time) > 1K"), "rate(gc.time) is a share, and 1K is a size: a share such as 5% fits");
+}
+
+TEST(Watch, UnitsThatFit) {
+  for (const char* text :
+       {"old.used > 5", "old.used > 5M", "gc.count > 1K", "old.used / old.max > 90%", "old.used > old.max * 90%",
+        "old.used > 90% * old.max - 1M", "gc.time / uptime > 5%", "gc.time / gc.count > 10ms", "rate(old.used) > 10M",
+        "rate(gc.count) > 2", "rate(gc.time) > 5%", "old.used / uptime > 1M", "full.count / gc.count > 5%",
+        "-gc.time < 1s", "1 - old.share < 5%", "sun.gc.collector.0.time > 10ms", "1s / gc.time > 2"})
+    EXPECT_EQ(refusal(text), "") << text;
+}
+
 }  // namespace
 }  // namespace jtrace::perfdata
