@@ -147,6 +147,7 @@ JdwpError group_parent(Request& request) {
 JdwpError group_children(Request& request) {
   JTRACE_ARGUMENT(const Address group, read_tagged(request, Tag::kThreadGroup, JdwpError::kInvalidThreadGroup));
   std::vector<Address> threads, groups = request.world.threads().group(group).groups;
+  // Without virtual threads, as of the JVM's own agent: a client takes these from the list of all threads.
   for (const DebugThread& thread : request.world.threads().all())
     if (thread.group == group && !thread.is_virtual) threads.push_back(thread.object);
   for (const auto& [object, each] : request.world.threads().groups())

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "coreinspect/oops/java_collections.h"
+
 namespace jtrace::debug {
 namespace {
 
@@ -47,6 +49,7 @@ ThreadIndex::ThreadIndex(const coreinspect::Inspection& inspection, coreinspect:
     add(report);
     if (first != 0 && report.native_id == first) crashed_ = report.java.object;
   }
+  if (!snapshot_.virtual_threads.empty()) group_of_virtual_threads_ = group_of_virtual_threads();
   for (const auto& thread : snapshot_.virtual_threads) add(thread);
   for (std::size_t i = 0; i < threads_.size(); ++i) by_object_.emplace(threads_[i].object, i);
   for (const DebugThread& thread : threads_)
@@ -57,6 +60,13 @@ Address ThreadIndex::group_of(Address thread) const {
   const auto& objects = inspection_.objects();
   const auto holder = objects.reference(thread, "holder");  // JDK 19 and later
   return objects.reference(holder && *holder != 0 ? *holder : thread, "group").value_or(0);
+}
+
+// That of all virtual threads (JVMTI GetThreadInfo): JDK 21 and later.
+Address ThreadIndex::group_of_virtual_threads() const {
+  const auto constants = inspection_.classes().find("java/lang/Thread$Constants");
+  if (!constants || constants->empty()) return 0;
+  return coreinspect::static_reference(inspection_.objects(), constants->front(), "VTHREAD_GROUP").value_or(0);
 }
 
 // It runs a virtual thread, whose frames are its innermost ones.
@@ -82,6 +92,7 @@ void ThreadIndex::add(const coreinspect::ThreadReport& report) {
 
 void ThreadIndex::add(const coreinspect::VirtualThread& report) {
   DebugThread thread{.object = report.object, .key = report.object, .name = report.name, .is_virtual = true};
+  thread.group = group_of_virtual_threads_;
   const std::string_view state = report.state();
   thread.status = state == "TERMINATED" ? 0 : state == "RUNNABLE" ? 1 : state == "BLOCKED" ? 3 : 4;
   thread.frames = java_frames(report.walk);

@@ -65,6 +65,7 @@ class ThreadIndex {
   void add(const coreinspect::ThreadReport& report);
   void add(const coreinspect::VirtualThread& thread);
   Address group_of(Address thread) const;
+  Address group_of_virtual_threads() const;
   bool carries(Address thread) const;
 
   const coreinspect::Inspection& inspection_;
@@ -73,7 +74,7 @@ class ThreadIndex {
   std::map<Address, std::size_t> by_object_;
   std::map<Address, Group> groups_;
   std::optional<coreinspect::LockFacts> locks_;
-  Address crashed_ = 0;
+  Address crashed_ = 0, group_of_virtual_threads_ = 0;
 };
 
 }  // namespace jtrace::debug

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
 #include <sstream>
 
@@ -141,6 +142,47 @@ INSTANTIATE_TEST_SUITE_P(Jdks, DebugOfACopy, ::testing::ValuesIn(own_jdks()), Na
 TEST_P(DebugOfACopy, SaysWhatTheAgentSaid) {
   const Server server = serve({jvm_->pid_text(), "--max-stop", "5000"});
   expect_equal(agent_, dump(server.port));
+  EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();
+}
+
+std::vector<Jdk> jdks_with_virtual_threads() {
+  std::vector<Jdk> found;
+  for (const Jdk& jdk : jdks())
+    if (jdk.version >= 21) found.push_back(jdk);
+  return found;
+}
+class DebugOfVirtualThreads : public ::testing::TestWithParam<Jdk> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DebugOfVirtualThreads);
+INSTANTIATE_TEST_SUITE_P(Jdks, DebugOfVirtualThreads, ::testing::ValuesIn(jdks_with_virtual_threads()), NameOf());
+
+// The lines on groups, and on threads whose name begins so: without their frames, of which the agent hides the
+// innermost from JDK 25 on.
+std::vector<std::string> group_lines(const std::string& dumped) {
+  std::vector<std::string> found;
+  for (const std::string& each : lines_of(dumped)) {
+    const std::size_t at = std::min(each.find_first_not_of(' '), each.size());
+    if (each.compare(at, 6, "group ") == 0 || each.starts_with("thread virtual-"))
+      found.push_back(each.substr(at, each.find(" frames ") - at));
+  }
+  std::sort(found.begin(), found.end());  // the order of groups is that of references in the heap
+  return found;
+}
+
+TEST_P(DebugOfVirtualThreads, HaveTheGroupThatTheAgentSaid) {
+  if (!client_jdk()) JTRACE_SKIP("live", "the client needs a JDK of this machine, 17 or later");
+  const auto jvm =
+      must(JvmProcess::start(GetParam(), "Exhibits",
+                             {.flags = {"-Xmx64m",
+                                        "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0,"
+                                        "includevirtualthreads=y"}}));
+  const std::string out = jvm->out();
+  const std::size_t at = out.find(kListening);
+  ASSERT_NE(at, out.npos) << out;
+  const auto agent = group_lines(dump(port_of(out.substr(at, out.find('\n', at) - at))));
+  const Server server = serve({jvm->pid_text(), "--hold", "--virtual-threads"});
+  EXPECT_EQ(group_lines(dump(server.port)), agent);
+  EXPECT_THAT(agent, testing::IsSupersetOf({HasSubstr("group VirtualThreads of system"),
+                                            HasSubstr("java.lang.VirtualThread status 4 group VirtualThreads")}));
   EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();
 }
 
