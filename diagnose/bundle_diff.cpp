@@ -47,6 +47,18 @@ std::string key_of(const JsonValue& finding) {
   return key;
 }
 
+Result<JsonValue> findings_of(const BundleFile& bundle) {
+  JTRACE_ASSIGN_OR_RETURN(JsonValue document, bundle.json("findings.json"));
+  const auto is_finding = [](const JsonValue& each) {
+    using Kind = JsonValue::Kind;
+    return each["rule"].is(Kind::kText) && each["sentence"].is(Kind::kText) && each["confidence"].is(Kind::kText);
+  };
+  const JsonValue& all = document["data"];
+  if (!all.is(JsonValue::Kind::kArray) || !std::all_of(all.items().begin(), all.items().end(), is_finding))
+    return fail(ErrorCategory::kMalformed, "findings.json of " + bundle.path() + " has no list of findings");
+  return document;
+}
+
 void compare_findings(const JsonValue& before, const JsonValue& after, BundleDiff& diff) {
   std::set<std::string> old_keys, new_keys;
   for (const JsonValue& each : before["data"].items()) old_keys.insert(key_of(each));
@@ -198,8 +210,8 @@ Result<BundleDiff> compare(const BundleFile& before, const BundleFile& after) {
   };
   diff.seconds = (nanos(after) - nanos(before)) / 1e9;
   diff.same_process = is_same_process(before.manifest()["target"], after.manifest()["target"]);
-  JTRACE_ASSIGN_OR_RETURN(const JsonValue old_findings, before.json("findings.json"));
-  JTRACE_ASSIGN_OR_RETURN(const JsonValue new_findings, after.json("findings.json"));
+  JTRACE_ASSIGN_OR_RETURN(const JsonValue old_findings, findings_of(before));
+  JTRACE_ASSIGN_OR_RETURN(const JsonValue new_findings, findings_of(after));
   compare_findings(old_findings, new_findings, diff);
   compare_views(before, after, diff);
   compare_flags(before, after, diff);

@@ -102,6 +102,19 @@ TEST(BundleDiff, SaysWhichFindingsAreNewAndWhichAreGone) {
   EXPECT_EQ(diff.missing.size(), 3u);  // threads, memory, histogram
 }
 
+TEST(BundleDiff, RefusesFindingsThatAreNone) {
+  const BundleFile whole = file_of({});
+  for (const char* findings : {R"({"data": 7})", "{}", "[]", "7", R"({"data":{}})", R"({"data":[7]})",
+                               R"({"data":[{"rule":"x","sentence":5,"confidence":"hint"}]})"}) {
+    const BundleFile broken = file_of({}, findings);
+    for (const auto& diff : {compare(broken, whole), compare(whole, broken)}) {
+      ASSERT_FALSE(diff) << findings;
+      EXPECT_EQ(exit_status(diff.error()), ExitStatus::kMalformed);
+      EXPECT_THAT(diff.error().message(), HasSubstr("findings.json of x.zip"));
+    }
+  }
+}
+
 TEST(BundleDiff, ComparesThreadsByKindMemoryByPartAndClasses) {
   const auto parts = [](const std::string& threads, const std::string& heap, const std::string& bytes) {
     return std::vector<Part>{{"views/threads.json", "{\"data\":[" + threads + "]}"},
