@@ -5,6 +5,7 @@
 #include "base/size_text.h"
 #include "diagnose/collectors.h"
 #include "target/bytes_read.h"
+#include "target/process.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -95,11 +96,13 @@ Result<Collected> collect_live(pid_t pid, const OpenTarget& open, const CollectO
   collected.facts.target = std::to_string(pid);
   collected.limits = {.time = options.total(), .stop = options.max_stop, .read = options.most_read};
   const std::uint64_t before = target::bytes_read_of_processes();
+  const auto process = target::Process::open(pid);
   std::vector<Lane> lanes = lanes_of(pid, open, options);
   for (Lane& lane : lanes)
     for (Step& step : lane) step.budget = std::min(step.budget, options.total());
   const LanesEnd end = run_lanes(std::move(lanes), options.total(), collected);
   if (end.needed) return fail(*end.needed);
+  collected.facts.ended = process && process->has_exited();
   collected.elapsed = since(start);
   collected.bytes_read = target::bytes_read_of_processes() - before;
   return collected;

@@ -242,6 +242,7 @@ struct StallFact {
 struct Facts {
   std::string target;  // as argument of commands: a pid, or the path of a core
   bool live = true;    // false: a core
+  bool ended = false;  // the process ended before all of this was read
   std::string release;
   int feature = 0;
   std::vector<ThreadsLook> looks;

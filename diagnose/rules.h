@@ -24,6 +24,8 @@ struct Rule {
 };
 // Why a rule is not applied to a core that needs a JVM that runs.
 inline constexpr std::string_view kNotInCore = "a core does not run";
+// The same, for a process that has ended meanwhile.
+inline constexpr std::string_view kEnded = "the process ended before";
 // What is held this long is not about to be given back: a reader of a lock, a finalizer are done in milliseconds.
 inline constexpr std::uint64_t kHeldLong = 1'500'000'000;  // ns, from the first look to the last
 // A JVM that starts may collect often.

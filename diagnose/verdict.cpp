@@ -89,11 +89,12 @@ void append_skipped(std::string& out, const Verdict& verdict, const Collected& c
   const auto failed = failed_steps(collected);
   if (verdict.unasked.empty() && failed.empty() && collected.missing.empty()) return;
   out += "Skipped, and why:\n";
-  std::vector<std::string> not_in_core;
+  std::vector<std::string> together;  // for a reason that holds for the whole target
+  const std::string_view shared = verdict.ended ? kEnded : kNotInCore;
   for (const Unasked& each : verdict.unasked)
-    if (each.why == kNotInCore) not_in_core.push_back(each.about);
+    if (each.why == shared) together.push_back(each.about);
     else out += "  " + each.about + ": " + each.why + "\n";
-  if (!not_in_core.empty()) out += "  " + std::string(kNotInCore) + ": " + joined(not_in_core) + "\n";
+  if (!together.empty()) out += "  " + std::string(shared) + ": " + joined(together) + "\n";
   for (const auto& [steps, why] : failed) out += "  " + steps + ": " + printable(why) + "\n";
   for (const std::string& each : collected.missing) out += "  " + printable(each) + "\n";
 }
@@ -122,10 +123,12 @@ std::string asked_text(const Verdict& verdict) {
 }  // namespace
 
 Verdict judge(const Facts& facts) {
-  Verdict verdict{.of_core = !facts.live};
+  Verdict verdict{.of_core = !facts.live, .ended = facts.ended};
   for (const Rule& rule : rules()) {
     if (const auto why = rule.unasked(facts); !why.empty()) {
-      verdict.unasked.push_back({std::string(rule.about), std::string(why), rule.not_all_tell || why == kNotInCore});
+      // Of a process that has ended the reasons of one that runs do not hold.
+      verdict.unasked.push_back({std::string(rule.about), std::string(facts.ended ? kEnded : why),
+                                 !facts.ended && (rule.not_all_tell || why == kNotInCore)});
       continue;
     }
     verdict.asked.emplace_back(rule.about);
@@ -145,7 +148,8 @@ bool is_partial(const Verdict& verdict, const Collected& collected) {
 }
 
 std::string text_of(const Verdict& verdict, const Collected& collected) {
-  std::string out = headline(verdict);
+  std::string out = verdict.ended ? "The process ended while it was looked at: what follows was read before.\n" : "";
+  out += headline(verdict);
   const std::size_t count = verdict.findings.size();
   for (std::size_t i = 0; i < std::min(count, kHeadline); ++i) append_finding(out, verdict.findings[i], i + 1);
   if (count > kHeadline) out += "\nBelow these:\n";
@@ -168,7 +172,9 @@ void write_findings(std::string& out, const Verdict& verdict) {
 void write_members(std::string& out, const Verdict& verdict, const Collected& collected) {
   std::string text;
   JsonWriter json(text);
-  json.begin_object().member("found", verdict.is_found()).key("lookedFor").begin_array();
+  json.begin_object().member("found", verdict.is_found());
+  if (verdict.ended) json.member("ended", true);
+  json.key("lookedFor").begin_array();
   for (const std::string& each : verdict.asked) json.value(each);
   json.end_array().key("skipped").begin_array();
   for (const Unasked& each : verdict.unasked)

@@ -22,6 +22,7 @@ struct Verdict {
   std::vector<std::string> asked;  // the subjects of the rules that were applied
   std::vector<Unasked> unasked;    // those that were not
   bool of_core = false;
+  bool ended = false;  // the process, meanwhile
   bool is_found() const { return !findings.empty() && findings.front().confidence != Confidence::kHint; }
 };
 // Applies all rules to the facts.

@@ -57,6 +57,22 @@ TEST(Verdict, IsWholeWithoutWhatNotAllJvmsTell) {
   EXPECT_THAT(text_of(verdict, collected), HasSubstr("libjvm.so has no symbols for the GC locker"));
 }
 
+TEST(Verdict, OfAProcessThatEndedSaysSoFirstAndGivesNoOtherReason) {
+  Collected collected = all_collected();
+  collected.facts.ended = true;
+  collected.facts.safepoints.clear();
+  collected.facts.counters.resize(1);
+  const Verdict verdict = judge(collected.facts);
+  EXPECT_TRUE(is_partial(verdict, collected));
+  ASSERT_GT(verdict.unasked.size(), 3u);
+  for (const Unasked& each : verdict.unasked) EXPECT_EQ(each.why, kEnded) << each.about;
+  const std::string text = text_of(verdict, collected);
+  EXPECT_THAT(text,
+              StartsWith("The process ended while it was looked at: what follows was read before.\nNothing found. "));
+  EXPECT_THAT(text, Not(HasSubstr("libjvm.so has no symbols")));
+  EXPECT_THAT(text, HasSubstr("  the process ended before: safepoints that are not reached"));
+}
+
 TEST(Verdict, WithAFindingIsShortAboutTheRest) {
   const Collected collected = all_collected();
   Verdict verdict = judge(collected.facts);
