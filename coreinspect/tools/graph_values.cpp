@@ -44,8 +44,7 @@ std::string GraphValues::value_of(std::uint64_t bits, std::uint8_t type, int dep
 
 std::string GraphValues::named(std::string_view name, std::uint64_t key, std::uint64_t bits, std::uint8_t type,
                                int depth, bool* masked) {
-  const bool secret = !mask_.shows() && (!redacted_ || !kept_.empty()) && type == kReference &&
-                      (in_secret_ || names_secret_field(name) || is_secret_key(key));
+  const bool secret = hides() && type == kReference && (in_secret_ || names_secret_field(name) || is_secret_key(key));
   const bool is_whole = secret && is_text(bits);
   if (masked != nullptr) *masked = is_whole;
   if (is_whole) return mask_.value_of(true, "");
@@ -142,6 +141,10 @@ std::string GraphValues::record(std::uint32_t object, int depth) {
   for (const GraphField& field : fields(object, depth + 1))
     text += (text.empty() ? "" : ", ") + field.name + "=" + field.value;
   return "[" + text + "]";
+}
+
+std::string GraphValues::contents(std::uint32_t object) {
+  return in_secret_ && is_text(graph_.address(object)) ? mask_.value_of(true, "") : contents(object, 0);
 }
 
 std::string GraphValues::contents(std::uint32_t object, int depth) {

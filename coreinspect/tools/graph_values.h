@@ -34,7 +34,11 @@ class GraphValues {
   // Of the object at this address: "null", "\"text\"", "java.util.ArrayList @0x1000 (2) [1, 2]", "Shop @0x2000".
   std::string text(std::uint64_t address) { return text(address, 0); }
   // What of it is readable at once, without its class and address; "" for objects with fields only.
-  std::string contents(std::uint32_t object) { return contents(object, 0); }
+  std::string contents(std::uint32_t object);
+  // From now on the objects are held by a field whose name marks a secret, or are not.
+  void hold_in_secret(bool secret) { in_secret_ = secret && hides(); }
+  // Whether there is anything to mask.
+  bool hides() const { return !mask_.shows() && (!redacted_ || !kept_.empty()); }
   // Of an instance, those of its class first.
   std::vector<GraphField> fields(std::uint32_t object);
   // The static fields of the class whose java.lang.Class this is.

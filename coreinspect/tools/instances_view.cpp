@@ -3,9 +3,11 @@
 
 #include "base/strings.h"
 #include "coreinspect/graph/class_choice.h"
+#include "coreinspect/graph/holder_fields.h"
 #include "coreinspect/tools/graph_text.h"
 #include "coreinspect/tools/graph_values.h"
 #include "coreinspect/tools/graph_views.h"
+#include "coreinspect/tools/secrets.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -37,6 +39,21 @@ void keep_first(const ObjectGraph& graph, std::vector<std::uint32_t>& objects, s
   std::partial_sort(objects.begin(), end, objects.end(),
                     [&](std::uint32_t a, std::uint32_t b) { return order(a) < order(b); });
   objects.erase(end, objects.end());
+}
+
+// Texts and collections of the JDK have no names of their own: those are secret that a field holds whose name is.
+std::vector<char> held_in_secret(const ObjectGraph& graph, const std::vector<std::uint32_t>& objects) {
+  const auto is_named_by_holder = [&](std::uint32_t object) {
+    return graph.strength(object) != Strength::kGarbage &&
+           is_class_of_the_jdk(graph.classes()[graph.class_of(object)].name);
+  };
+  std::vector<char> secret(objects.size());
+  if (std::none_of(objects.begin(), objects.end(), is_named_by_holder)) return secret;
+  const ShortestPaths paths(graph);
+  HolderFields holders(graph, paths);
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    secret[i] = is_named_by_holder(objects[i]) && names_secret_holder(holders.name(holders.of(objects[i]))) ? 1 : 0;
+  return secret;
 }
 
 void write_json(JsonWriter& json, const ObjectGraph& graph, std::uint32_t object, const std::string& contents,
@@ -92,7 +109,10 @@ Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& 
     if (all > found.objects.size()) result.out += "; the first " + std::to_string(found.objects.size()) + ":";
     result.out += "\n";
   }
-  for (const std::uint32_t object : found.objects) {
+  const auto secret = values.hides() ? held_in_secret(graph, found.objects) : std::vector<char>(found.objects.size());
+  for (std::size_t i = 0; i < found.objects.size(); ++i) {
+    const std::uint32_t object = found.objects[i];
+    values.hold_in_secret(secret[i] != 0);
     const std::string contents = values.contents(object);
     const auto fields = values.fields(object);
     if (options.json) write_json(json, graph, object, contents, fields);

@@ -59,6 +59,8 @@ bool names_secret_field(std::string_view field) {
   return words.size() > 1 && is_one_of(keys, words.back()) && is_one_of(of_locks, words[words.size() - 2]);
 }
 
+bool names_secret_holder(std::string_view holder) { return names_secret_field(holder.substr(holder.rfind('.') + 1)); }
+
 bool refers_to_text(const Inspection& inspection, Address at, std::string_view signature) {
   if (!signature.starts_with('L') && !signature.starts_with('[')) return false;
   const auto object = inspection.objects().load(at);

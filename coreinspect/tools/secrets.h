@@ -15,6 +15,8 @@ namespace jtrace::coreinspect {
 
 // True if a field of that name probably holds a secret, provided that it holds a text.
 bool names_secret_field(std::string_view field);
+// The same of a holder (HolderFields): "Shop$Account.password".
+bool names_secret_holder(std::string_view holder);
 // True if the reference of that type at `at` leads to a String, char[] or byte[].
 bool refers_to_text(const Inspection& inspection, Address at, std::string_view signature);
 

@@ -62,9 +62,6 @@ std::string largest(const Text& text, const HolderFields& holders) {
   return most == text.holders.end() ? "" : holders.name(most->first);
 }
 
-// Its name marks a secret: "Shop$Account.password".
-bool is_secret(const std::string& holder) { return names_secret_field(holder.substr(holder.rfind('.') + 1)); }
-
 std::string shown(const std::string& begin, std::size_t size) {
   const std::string_view text = utf8_prefix(begin, kShown);
   return quoted_text(text) + (text.size() < size ? "..." : "");
@@ -101,7 +98,7 @@ Result<ViewResult> graph_strings(const ObjectGraph& graph, const ViewOptions& op
                  (rows.empty() ? "" : "     strings          bytes  text; most of them by which field\n");
   for (const auto* row : rows) {
     const std::string holder = largest(row->second, holders);
-    const bool secret = !mask.shows() && is_secret(holder);
+    const bool secret = !mask.shows() && names_secret_holder(holder);
     const std::string text = mask.value_of(secret, row->first.begin);
     const bool cut = !secret && row->first.is_cut();
     if (options.json) {

@@ -204,6 +204,19 @@ TEST_P(Contents, OfStringsAreFoundByText) {
     EXPECT_EQ(pins["data"][0]["text"], "********") << pins;
     EXPECT_EQ(pins["masked"], 1);
     EXPECT_EQ(inspect_heap(target, live, {"strings", "pin of 8", "--show-secrets"})["data"][0]["text"], "pin of 8");
+    const auto texts_of = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {"instances", "java.lang.String", "--rows", "100000"});
+      std::map<std::string, int> texts;
+      const json document = inspect_heap(target, live, more);
+      for (const json& each : document["data"])
+        if (each["held"] != "garbage") ++texts[each.value("contents", "")];
+      return texts;
+    };
+    auto hidden = texts_of({}), shown = texts_of({"--show-secrets"});
+    EXPECT_EQ(hidden["\"pin of 8\""], 0);
+    EXPECT_GE(hidden["********"], 3);
+    EXPECT_GE(hidden["\"label of an \u00f6rder\""], 3);
+    EXPECT_EQ(shown["\"pin of 8\""], 1);
     const CommandOutput none = ask(target, {"strings", "there is no such text"});
     expect_answered(none, target);
     EXPECT_EQ(none.out, "0 reachable strings, 0 different texts\n");
