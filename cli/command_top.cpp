@@ -34,6 +34,12 @@ std::string text_of(const coreinspect::TopRow& row) {
   return line + printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame);
 }
 
+std::string text_of_ended(double share) {
+  char text[80];
+  std::snprintf(text, sizeof text, "%7.1f        - by threads that have ended since the last look", share * 100);
+  return text;
+}
+
 std::string heading_of(const coreinspect::TopTable& table, std::size_t rows) {
   char pause[64];
   std::snprintf(pause, sizeof pause, "; the target was stopped for %.1f ms",
@@ -45,11 +51,14 @@ std::string heading_of(const coreinspect::TopTable& table, std::size_t rows) {
 
 // On a screen, as many rows as it has room for, cut to its width.
 std::string text_of(const coreinspect::TopTable& table, std::size_t rows, const TerminalSize& screen) {
-  const std::size_t others = 3 + table.held.size();  // two headings, the messages and the cursor's line
+  const bool ended = table.ended > 0;
+  // Two headings, who has ended, the messages and the cursor's line.
+  const std::size_t others = 3 + (ended ? 1 : 0) + table.held.size();
   if (screen.rows != 0) rows = std::min(rows, screen.rows - std::min(screen.rows, others));
   std::vector<std::string> lines = {heading_of(table, rows), "   CPU%      NID STATE         THREAD"};
   for (const coreinspect::TopRow& row : table.rows)
     if (lines.size() - 2 < rows) lines.push_back(text_of(row));
+  if (ended) lines.push_back(text_of_ended(table.ended));
   std::string text;
   for (const std::string& line : lines)
     text += (screen.columns == 0 ? line : cut_to_columns(line, screen.columns)) + "\n";
@@ -62,7 +71,9 @@ std::string json_of(const coreinspect::Inspection& inspection, const coreinspect
   JsonWriter json(text);
   begin_answer(json, "top");
   write_target(json, inspection);
-  write_missing(json, table.missing).member("pauseMicros", table.pause.count() / 1000).key("data").begin_array();
+  write_missing(json, table.missing).member("pauseMicros", table.pause.count() / 1000);
+  if (table.ended > 0) json.member("endedCpuShare", table.ended);
+  json.key("data").begin_array();
   for (const coreinspect::TopRow& row : table.rows) {
     if (rows-- == 0) break;
     json.begin_object().member("name", row.name).member("nativeId", row.native_id);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,22 +23,31 @@ struct TopRow {
 
 struct TopTable {
   std::vector<TopRow> rows;  // by cpu, the busiest first
+  double ended = 0;  // share of one processor by threads that have ended since the last look; 0 if it may be noise
   std::chrono::nanoseconds pause{};
   std::vector<std::string> missing;
   std::vector<std::string> held;  // part of `missing`: threads that another tracer holds
 };
 
+// What the process used between two looks and no thread in the list did, as a share of one processor; 0 if it may be
+// noise. A thread's time is up to a tick behind where it runs.
+double share_of_ended(double process_ns, const std::vector<TopRow>& rows, double elapsed_ns);
+
 class TopThreads {
  public:
-  explicit TopThreads(Inspection& inspection, std::chrono::milliseconds max_stop)
-      : sampler_(inspection, {.max_stop = max_stop, .native = false, .virtual_threads = false}) {}
+  // Borrows the inspection, of a process.
+  TopThreads(Inspection& inspection, std::chrono::milliseconds max_stop)
+      : inspection_(inspection),
+        sampler_(inspection, {.max_stop = max_stop, .native = false, .virtual_threads = false}) {}
   // The first look has nothing to compare with: its `cpu` is 0.
   Result<TopTable> look();
 
  private:
+  Inspection& inspection_;
   ThreadSampler sampler_;
   std::map<pid_t, std::uint64_t> cpu_ns_;
   std::uint64_t last_ns_ = 0;
+  std::optional<double> process_ns_;  // when the threads' times were read
 };
 
 }  // namespace jtrace::coreinspect

@@ -405,6 +405,25 @@ TEST_P(SamplingOfOne, WritesAProfileThatPprofReads) {
   EXPECT_THAT(top.out, HasSubstr("Type: cpu"));
 }
 
+// Of threads that start and end between two looks nothing is left but the time of the process.
+TEST_P(SamplingOfOne, TopTellsWhatThreadsUsedThatHaveEnded) {
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "another process is stopped");
+  const auto jvm = must(JvmProcess::start(GetParam(), "Naps", {.arguments = {"0"}}));
+  const std::vector<std::string> words = {"top", jvm->pid_text(), "--count", "1", "--interval", "1", "--rows", "100"};
+  std::vector<std::string> argv = {jtrace_binary()};
+  argv.insert(argv.end(), words.begin(), words.end());
+  argv.insert(argv.end(), {"--format", "json"});
+  const CommandOutput still = must(run_jtrace(words));
+  EXPECT_EQ(still.status, 0) << still.err;
+  EXPECT_THAT(still.out, Not(HasSubstr("have ended")));
+  const auto top = must(BackgroundCommand::start(argv));
+  while (top->alive()) must(jvm->ask("work"));
+  EXPECT_EQ(must(top->wait_exit()), 0) << top->err();
+  const auto table = nlohmann::json::parse(top->out(), nullptr, false);
+  ASSERT_TRUE(table.contains("endedCpuShare")) << top->out();
+  EXPECT_GT(table["endedCpuShare"].get<double>(), 0.02);
+}
+
 TEST_P(SamplingOfOne, OfSeveralJvmsHasEachAsTheOutermostFrame) {
   start();
   ASSERT_TRUE(jvm_);
