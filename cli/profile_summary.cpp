@@ -39,6 +39,8 @@ std::string text_of(const char* format, double value) {
   std::snprintf(text, sizeof text, format, value);
   return text;
 }
+constexpr double kLeastUnsampled = 100;  // ms
+
 double millis(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; }
 
 void report_waits(const sampling::SamplerSummary& summary, const sampling::SamplerOptions& options) {
@@ -56,6 +58,19 @@ void report_waits(const sampling::SamplerSummary& summary, const sampling::Sampl
              " in all switches of threads were lost: waits are cut there, and what goes on after has no stack");
 }
 
+// Each thread's clock begins with a whole period: what is left of one when the thread ends is in no sample.
+void report_unsampled(const sampling::SamplerSummary& summary, const sampling::SamplerOptions& options,
+                      const sampling::PerfEvents& events) {
+  if (!options.events.ticks || !events.of_threads()) return;
+  const double used = millis(summary.used), none = used - millis(summary.sampled);
+  if (none < kLeastUnsampled || none < used / 10) return;
+  log_info(
+      text_of("%.0f ms", none) + text_of(" of %.0f ms of CPU time", used) +
+      text_of(" (%.0f %%) are in no sample: of threads that ran for less than a sampling period", 100 * none / used) +
+      text_of(" (%.1f ms)", 1e3 / options.events.hz) + (events.with_kernel() ? "" : ", or in the kernel") +
+      (summary.lost > 0 ? ", or lost" : "") + "; a greater --hz has more");
+}
+
 }  // namespace
 
 void report_summary(const sampling::SamplerSummary& summary, const sampling::SamplerOptions& options,
@@ -68,7 +83,9 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
   if (summary.jvms != 1) line += "; " + std::to_string(summary.jvms) + " JVMs";
   if (samples > 0)
     line += text_of("; %.0f us to decode each", millis(summary.decoding) * 1e3 / static_cast<double>(samples));
-  else if (!waits) line += "; it used no CPU time: jtrace stack shows where its threads are";
+  else if (!waits)
+    line += "; it used " + (summary.used.count() == 0 ? "no" : text_of("%.1f ms of", millis(summary.used))) +
+            " CPU time: jtrace stack shows where its threads are";
   if (summary.target_ended) line += "; the target ended";
   log_info(line);
   for (const auto& [cause, count] : summary.stacks.cut())
@@ -76,6 +93,7 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
   if (summary.unnamed > 0)
     log_info(std::to_string(summary.unnamed) +
              " samples are of virtual threads that are not known: they had moved on, or their stack was cut");
+  report_unsampled(summary, options, events);
   report_waits(summary, options);
   if (summary.throttled > 0)
     log_info("the kernel suspended an event " + counted(summary.throttled, "time") + ": less was sampled then");

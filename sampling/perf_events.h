@@ -77,6 +77,7 @@ class PerfEvents {
   // Whether it has events of its own. One that started later may have inherited those of another.
   bool has_events(pid_t thread) const { return owners_.has(thread); }
   bool with_kernel() const { return with_kernel_; }
+  bool of_threads() const { return arrangement_ == Arrangement::kThreads; }
   // Whether there are samples at switches; without the kernel's part the kernel gives none.
   bool with_leaves() const { return options_.switches && with_kernel_; }
   // What is missing from the samples; one line each.

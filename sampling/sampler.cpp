@@ -8,6 +8,7 @@
 #include "sampling/ended_jvms.h"
 #include "sampling/sampled_jvm.h"
 #include "sampling/wait_tracker.h"
+#include "target/process_cpu.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -45,6 +46,7 @@ class Sampler::Impl {
     stop_ = stop;
     JTRACE_RETURN_IF_ERROR(events_->start());
     begin_ = monotonic_ns();
+    for (const auto& [pid, jvm] : jvms_) read_cpu_[pid] = target::process_cpu_ns(pid);
     if (options_.duration.count() != 0) end_ = begin_ + static_cast<std::uint64_t>(options_.duration.count());
     if (options_.events.switches) JTRACE_RETURN_IF_ERROR(begin_waits(take));
     if (options_.started) options_.started();
@@ -58,6 +60,7 @@ class Sampler::Impl {
     }
     events_->stop();
     const std::uint64_t stopped = monotonic_ns();
+    read_clocks();
     JTRACE_ASSIGN_OR_RETURN(const std::uint64_t complete, round(take, stopped));
     if (waits_ && complete < stopped) waits_->lost(std::max(begin_, complete), stopped);
     if (waits_) JTRACE_RETURN_IF_ERROR(end_waits(stopped, take));
@@ -139,11 +142,24 @@ class Sampler::Impl {
     }
     const auto& newcomer = jvms_[pid] = std::move(*jvm);
     ++summary_.jvms;
+    read_cpu_[pid] = target::process_cpu_ns(pid);
     return waits_ ? look_at_sleepers(*newcomer, begin_threads(*newcomer, monotonic_ns()), take) : Result<>();
   }
 
   // Returns up to when waits were taken.
-  Result<std::uint64_t> live_round(const TakeStack& take) { return round(take, monotonic_ns() - kWritten); }
+  Result<std::uint64_t> live_round(const TakeStack& take) {
+    read_clocks();
+    return round(take, monotonic_ns() - kWritten);
+  }
+  // One that has ended keeps what it had.
+  void read_clocks() {
+    for (const auto& [pid, jvm] : jvms_) {
+      auto& before = read_cpu_[pid];
+      const auto now = target::process_cpu_ns(pid);
+      if (before && now && *now > *before) summary_.used += std::chrono::nanoseconds(*now - *before);
+      if (now) before = now;
+    }
+  }
   // `until`: waits that ended later are left for the next round, because what belongs to them may not be there yet.
   Result<std::uint64_t> round(const TakeStack& take, std::uint64_t until) {
     const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -182,6 +198,7 @@ class Sampler::Impl {
     if (!jvm) return {};
     const ThreadReport report = jvm->report_of(sample, kernel());
     summary_.stacks.add(report.walk, &sample);
+    summary_.sampled += std::chrono::nanoseconds(sample.period);
     return take({.thread = report, .process = jvm->process(), .time = sample.time, .weight = sample.period});
   }
 
@@ -226,6 +243,7 @@ class Sampler::Impl {
   const SamplerOptions options_;
   std::unique_ptr<PerfEvents> events_;
   std::map<pid_t, std::unique_ptr<SampledJvm>> jvms_;
+  std::map<pid_t, std::optional<std::uint64_t>> read_cpu_;  // of each process, ns, when it was read last
   EndedJvms ended_;
   std::set<pid_t> fresh_;  // whose memory was looked at in this round
   std::optional<KernelNames> kernel_;

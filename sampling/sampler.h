@@ -44,6 +44,8 @@ using TakeStack = std::function<Result<>(const TakenSample&)>;
 struct SamplerSummary {
   StackTally stacks;
   std::uint64_t lost = 0, throttled = 0;
+  // CPU time of the processes during the recording (of those that ended up to about then), and of the samples.
+  std::chrono::nanoseconds used{}, sampled{};
   std::chrono::nanoseconds elapsed{}, decoding{};
   std::uint64_t brief = 0, broken = 0;  // of waits: those shorter than `least`; those of which a record was lost
   std::chrono::nanoseconds brief_time{};

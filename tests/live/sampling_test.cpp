@@ -406,6 +406,19 @@ TEST_P(SamplingOfOne, WritesAProfileThatPprofReads) {
 }
 
 // Of threads that start and end between two looks nothing is left but the time of the process.
+// Threads that each run for less than a period: with events of each thread no sample is theirs.
+TEST_P(SamplingOfOne, TellsHowMuchIsInNoSample) {
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
+  const auto jvm = must(JvmProcess::start(GetParam(), "Naps", {.arguments = {"0"}}));
+  const auto jtrace = must(BackgroundCommand::start({jtrace_binary(), "profile", jvm->pid_text(), "--wall"}));
+  ASSERT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
+  for (int i = 0; i < 3; ++i) must(jvm->ask("work"));
+  jtrace->signal(SIGINT);
+  EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
+  EXPECT_THAT(jtrace->err(),
+              HasSubstr(" are in no sample: of threads that ran for less than a sampling period (10.1 ms)"));
+}
+
 TEST_P(SamplingOfOne, TopTellsWhatThreadsUsedThatHaveEnded) {
   if (::getuid() != 0) JTRACE_SKIP("ptrace", "another process is stopped");
   const auto jvm = must(JvmProcess::start(GetParam(), "Naps", {.arguments = {"0"}}));
