@@ -11,6 +11,7 @@
 #include "cli/recording_input.h"
 #include "cli/trace_output.h"
 #include "cli/units.h"
+#include "sampling/wait_kind.h"
 #include "trace/io/trace_diff.h"
 
 namespace jtrace::cli {
@@ -34,6 +35,22 @@ Result<> write_page(const DiffArguments& arguments, const io::Difference& differ
 
 std::string kind_of(const io::Recording& recording) {
   return recording.kind == "profile" ? "profile in " + recording.stacks.unit : recording.kind;
+}
+
+bool has_waits(const io::StackProfile& profile) {
+  for (const auto& [stack, weight] : profile.stacks)
+    for (std::size_t kind = 1; kind < sampling::kWaitKinds; ++kind)
+      if (stack.find(";" + std::string(to_string(static_cast<sampling::WaitKind>(kind))) + ";") != stack.npos)
+        return true;
+  return false;
+}
+// Waits are scaled like CPU time, which says nothing.
+void warn_of_kinds(const io::Recording& before, const io::Recording& after) {
+  if (before.kind != "profile" || after.kind != "profile") return;
+  const bool waits = has_waits(before.stacks);
+  if (waits == has_waits(after.stacks)) return;
+  log_warning((waits ? before : after).name + " has waits (profile --wall, --off-cpu), " +
+              (waits ? after : before).name + " has none: they are of different kinds, and amounts are not comparable");
 }
 
 Result<> check(const DiffArguments& arguments) {
@@ -63,6 +80,7 @@ Result<std::vector<std::string>> run_diff(const DiffArguments& arguments) {
   if (difference.tables.empty())
     return fail(ErrorCategory::kUsage, "nothing to compare: " + before.name + " is a " + kind_of(before) + ", " +
                                            after.name + " a " + kind_of(after) + ", and no table is in both");
+  warn_of_kinds(before, after);
   if (arguments.output.empty()) {
     const std::string out = arguments.format == "json" ? io::diff_json(difference, arguments.rows)
                                                        : io::diff_text(difference, arguments.rows);
