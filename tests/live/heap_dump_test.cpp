@@ -235,6 +235,16 @@ TEST(HeapDump, IsReadByVisualvm) {
     EXPECT_THAT(told, HasSubstr("\n" + line + "\n"));
 }
 
+// An output has no name before it is whole.
+bool has_open_file_in(pid_t pid, const std::string& folder) {
+  std::error_code error;
+  for (const auto& each : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", error)) {
+    const std::string file = fs::read_symlink(each.path(), error).string();
+    if (!error && file.starts_with(folder)) return true;
+  }
+  return false;
+}
+
 TEST(HeapDump, PackedOrInterruptedIsWholeOrNotThere) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
@@ -263,7 +273,7 @@ TEST(HeapDump, PackedOrInterruptedIsWholeOrNotThere) {
   // A dump that takes a while, compressed by one thread, is interrupted as soon as its file exists.
   const auto dump = must(BackgroundCommand::start(
       {jtrace_binary(), "inspect", jvm->pid_text(), "heapdump", "-o", packed, "--max-stop", "20000"}));
-  while (dump->alive() && fs::is_empty(folder.path())) std::this_thread::yield();
+  while (dump->alive() && !has_open_file_in(dump->pid(), folder.path())) std::this_thread::yield();
   dump->signal(SIGINT);
   const auto status = must(dump->wait_exit());
   EXPECT_NE(status, 0);
