@@ -50,13 +50,6 @@ class JvmCollector {
 // Counts a stop of the target's threads; 0: there was none.
 void add_stop(Collected& collected, std::chrono::nanoseconds pause);
 
-// The soft limit of this name, from the text of /proc/PID/limits (proc_pid_limits(5)); nothing if it is unlimited or
-// missing.
-std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name);
-
-// The bytes of a line of the text of /proc/PID/status: "VmSwap:      16 kB"; nothing if it is missing.
-std::optional<std::uint64_t> bytes_of_status(std::string_view status, std::string_view name);
-
 // The used bytes of all code heaps and their size.
 struct CodeBytes {
   std::uint64_t used = 0, size = 0;

@@ -5,6 +5,7 @@
 #include "diagnose/collectors.h"
 #include "diagnose/words.h"
 #include "target/cgroup.h"
+#include "target/proc_text.h"
 
 namespace jtrace::diagnose {
 
@@ -48,7 +49,7 @@ Result<Condition> Condition::open(pid_t pid, const std::string& text) {
 
 Result<std::optional<std::string>> Condition::rss_holds() const {
   JTRACE_ASSIGN_OR_RETURN(const std::string status, process_.read_proc("status"));
-  const auto resident = bytes_of_status(status, "VmRSS");
+  const auto resident = target::bytes_of_status(status, "VmRSS");
   if (!resident || *resident <= threshold_->bytes) return std::nullopt;
   return text_ + ": " + mib_text(*resident);
 }

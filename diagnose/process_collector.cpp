@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "coreinspect/tools/futex_waits.h"
 #include "diagnose/collectors.h"
+#include "target/proc_text.h"
 #include "target/standstill.h"
 #include "target/stat_line.h"
 
@@ -72,25 +73,6 @@ Result<std::vector<KernelWaitFact>> waits_of(const target::Process& process) {
 
 }  // namespace
 
-std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name) {
-  for (const std::string_view line : split(limits, '\n')) {
-    if (!line.starts_with(name)) continue;
-    const std::string_view rest = trimmed(line.substr(name.size()));
-    return parse_decimal<std::uint64_t>(rest.substr(0, rest.find(' ')));
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint64_t> bytes_of_status(std::string_view status, std::string_view name) {
-  for (const std::string_view line : split(status, '\n')) {
-    if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") continue;
-    const std::string_view rest = trimmed(line.substr(name.size() + 1));
-    const auto kib = parse_decimal<std::uint64_t>(rest.substr(0, rest.find(' ')));
-    return kib ? std::optional(*kib << 10) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
 Result<Publish> ProcessCollector::look() {
   if (!process_) {
     JTRACE_ASSIGN_OR_RETURN(process_, target::Process::open(pid_));
@@ -100,12 +82,13 @@ Result<Publish> ProcessCollector::look() {
   fact.files = count_of_files(*process_);
   JTRACE_ASSIGN_OR_RETURN(fact.waits, waits_of(*process_));
   if (const auto text = process_->read_proc("status")) {
-    fact.resident = bytes_of_status(*text, "VmRSS");
-    fact.swapped = bytes_of_status(*text, "VmSwap");
+    fact.resident = target::bytes_of_status(*text, "VmRSS");
+    fact.swapped = target::bytes_of_status(*text, "VmSwap");
   }
   if (const auto text = process_->read_proc("stat"))
     fact.major_faults = target::StatLine(*text).number(target::StatLine::kMajorFaults);
-  if (const auto limits = process_->read_proc("limits")) fact.files_limit = soft_limit(*limits, "Max open files");
+  if (const auto limits = process_->read_proc("limits"))
+    fact.files_limit = target::soft_limit(*limits, "Max open files");
   return [fact](Collected& collected) { collected.facts.process.push_back(fact); };
 }
 

@@ -138,6 +138,25 @@ std::uint64_t parse_cpu_ticks(std::string_view stat) {
   return line.number(StatLine::kUserTicks) + line.number(StatLine::kSystemTicks);
 }
 
+std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name) {
+  for (const std::string_view line : split(limits, '\n')) {
+    if (!line.starts_with(name)) continue;
+    const std::string_view rest = trimmed(line.substr(name.size()));
+    return parse_decimal<std::uint64_t>(rest.substr(0, rest.find(' ')));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> bytes_of_status(std::string_view status, std::string_view name) {
+  for (const std::string_view line : split(status, '\n')) {
+    if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") continue;
+    const std::string_view rest = trimmed(line.substr(name.size() + 1));
+    const auto kib = parse_decimal<std::uint64_t>(rest.substr(0, rest.find(' ')));
+    return kib ? std::optional(*kib << 10) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> parse_cmdline(std::string_view text) {
   std::vector<std::string> arguments;
   while (!text.empty()) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,13 @@ ProcessStatus parse_status(std::string_view text);
 std::uint64_t parse_start_ticks(std::string_view stat);
 // The sum of fields 14 and 15: processor time in clock ticks.
 std::uint64_t parse_cpu_ticks(std::string_view stat);
+
+// The soft limit of this name, from the text of /proc/PID/limits (proc_pid_limits(5)); nothing if it is unlimited or
+// missing.
+std::optional<std::uint64_t> soft_limit(std::string_view limits, std::string_view name);
+
+// The bytes of a line of the text of /proc/PID/status: "VmSwap:      16 kB"; nothing if it is missing.
+std::optional<std::uint64_t> bytes_of_status(std::string_view status, std::string_view name);
 
 // The arguments in /proc/PID/cmdline.
 std::vector<std::string> parse_cmdline(std::string_view text);

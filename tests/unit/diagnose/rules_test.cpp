@@ -358,16 +358,6 @@ TEST(FinalizerRule, NeedsOneFinalizeForLong) {
   EXPECT_THAT(found_by(find_stuck_finalizer, other), IsEmpty());
 }
 
-TEST(SoftLimit, IsTheFirstNumberOfItsLine) {
-  const std::string text =
-      "Limit                     Soft Limit           Hard Limit           Units     \n"
-      "Max processes             unlimited            unlimited            processes \n"
-      "Max open files            1024                 524288               files     \n";
-  EXPECT_EQ(soft_limit(text, "Max open files"), 1024u);
-  EXPECT_EQ(soft_limit(text, "Max processes"), std::nullopt);
-  EXPECT_EQ(soft_limit(text, "Max pending signals"), std::nullopt);
-}
-
 Facts locked(std::initializer_list<bool> wanted, double collections) {
   Facts facts{.target = "4711"};
   for (const bool each : wanted) {

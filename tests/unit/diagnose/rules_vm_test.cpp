@@ -282,10 +282,5 @@ TEST(SwapRule, NeedsMuchInTheSwapAtBothLooks) {
   EXPECT_THAT(found[0].evidence[1], HasSubstr("100 pages were read from a disk in 2.0 s"));
 }
 
-TEST(SwapRule, ReadsTheKernelsFiles) {
-  EXPECT_EQ(bytes_of_status("VmRSS:\t  100 kB\nVmSwap:\t   16 kB\n", "VmSwap"), 16u << 10);
-  EXPECT_EQ(bytes_of_status("VmRSS:\t  100 kB\n", "VmSwap"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace jtrace::diagnose

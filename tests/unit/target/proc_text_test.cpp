@@ -43,6 +43,21 @@ TEST(ProcText, StartTicksAfterAHostileName) {
   EXPECT_EQ(parse_cpu_ticks("7 (x) S 1"), 0u);
 }
 
+TEST(ProcText, SoftLimitIsTheFirstNumberOfItsLine) {
+  const std::string text =
+      "Limit                     Soft Limit           Hard Limit           Units     \n"
+      "Max processes             unlimited            unlimited            processes \n"
+      "Max open files            1024                 524288               files     \n";
+  EXPECT_EQ(soft_limit(text, "Max open files"), 1024u);
+  EXPECT_EQ(soft_limit(text, "Max processes"), std::nullopt);
+  EXPECT_EQ(soft_limit(text, "Max pending signals"), std::nullopt);
+}
+
+TEST(ProcText, BytesOfStatus) {
+  EXPECT_EQ(bytes_of_status("VmRSS:\t  100 kB\nVmSwap:\t   16 kB\n", "VmSwap"), 16u << 10);
+  EXPECT_EQ(bytes_of_status("VmRSS:\t  100 kB\n", "VmSwap"), std::nullopt);
+}
+
 TEST(ProcText, CommandLineKeepsEmptyArguments) {
   EXPECT_THAT(parse_cmdline(std::string_view("java\0-Da=\0\0Main\0", 16)), ElementsAre("java", "-Da=", "", "Main"));
   EXPECT_TRUE(parse_cmdline("").empty());
