@@ -54,4 +54,10 @@ Result<> write_whole(int fd, std::string_view bytes, std::string_view path) {
   return {};
 }
 
+PathParts split_path(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  return {path.substr(0, name), path.substr(name)};
+}
+
 }  // namespace jtrace

@@ -22,6 +22,12 @@ Result<std::string> read_file(const std::string& path, std::size_t limit = 64u <
 // The text of a small file of /proc or /sys, trimmed; "" if it cannot be read.
 std::string read_setting(const std::string& path);
 
+// A path in two parts: up to its last slash, with it ("" if there is none), and the name after it.
+struct PathParts {
+  std::string folder, name;
+};
+PathParts split_path(const std::string& path);
+
 // Writes all bytes, with as many write(2) calls as needed (short writes, EINTR).
 Result<> write_whole(int fd, std::string_view bytes, std::string_view path);
 

@@ -20,13 +20,6 @@ namespace {
 constexpr mode_t kOwnerOnly = 0600;
 constexpr int kNameTries = 100;
 
-// The folder with its slash, or "", and the name.
-std::pair<std::string, std::string> parts_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  return {path.substr(0, name), path.substr(name)};
-}
-
 Error limit_error(std::string text, const std::string& path) {
   Error error{ErrorCategory::kPartial, std::move(text)};
   error.path = path;
@@ -78,7 +71,7 @@ Result<> FileSink::open_visible() {
 }
 
 Result<> FileSink::open_temporary() {
-  const auto [folder, name] = parts_of(path_);
+  const auto [folder, name] = split_path(path_);
   if (name.size() > NAME_MAX || path_.size() >= PATH_MAX)
     return fail(system_error(ENAMETOOLONG, "cannot create a file beside", path_));
   fd_.reset(::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kOwnerOnly));
@@ -93,7 +86,7 @@ Result<> FileSink::open_temporary() {
 
 // A link does not replace a file: then the name is taken by way of another one.
 Result<> FileSink::take_temporary_name() {
-  const auto [folder, name] = parts_of(path_);
+  const auto [folder, name] = split_path(path_);
   const std::string own = "/proc/self/fd/" + std::to_string(fd_.get());
   for (int i = 0; i < kNameTries; ++i) {
     std::string temporary =

@@ -324,9 +324,8 @@ Result<std::string> replaceable(const std::string& path) {
 
 Result<std::unique_ptr<Converter>> make_sqlite_writer(const std::string& output) {
   JTRACE_ASSIGN_OR_RETURN(const std::string path, replaceable(output));
-  const std::size_t slash = path.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  std::string temporary = path.substr(0, name) + "." + path.substr(name) + ".XXXXXX";
+  const auto [folder, name] = split_path(path);
+  std::string temporary = folder + "." + name + ".XXXXXX";
   const UniqueFd made(::mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
   if (!made) return fail(system_error("cannot create a file beside", path));
   auto writer = std::make_unique<SqliteWriter>(path, std::move(temporary));
