@@ -13,14 +13,13 @@ void GcDurations::observe(const Snapshot& snapshot) {
     Histogram& histogram = histograms_[each.collector];
     const auto bucket = std::lower_bound(kGcDurationBounds.begin(), kGcDurationBounds.end(), seconds);
     ++histogram.counts[static_cast<std::size_t>(bucket - kGcDurationBounds.begin())];
-    ++histogram.count;
     histogram.sum += seconds;
   }
 }
 
-const GcDurations::Histogram* GcDurations::of(int collector) const {
+GcDurations::Histogram GcDurations::of(int collector) const {
   const auto found = histograms_.find(collector);
-  return found == histograms_.end() ? nullptr : &found->second;
+  return found == histograms_.end() ? Histogram() : found->second;
 }
 
 }  // namespace jtrace::perfdata

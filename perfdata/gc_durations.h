@@ -18,12 +18,11 @@ class GcDurations {
  public:
   struct Histogram {
     std::array<std::int64_t, kGcDurationBounds.size() + 1> counts{};  // of each bucket alone
-    std::int64_t count = 0;
-    double sum = 0;  // seconds
+    double sum = 0;                                                   // seconds
   };
   void observe(const Snapshot& snapshot);
-  // By N of sun.gc.collector.N; null: none was seen.
-  const Histogram* of(int collector) const;
+  // By N of sun.gc.collector.N.
+  Histogram of(int collector) const;
   std::int64_t missed() const { return tracker_.missed(); }
 
  private:

@@ -1,5 +1,6 @@
 #include "perfdata/named_metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <vector>
@@ -205,11 +206,9 @@ class Writer {
   }
 
   void pauses() {
-    static constexpr GcDurations::Histogram kNone;
+    if (jvm_->durations == nullptr) return;
     for (const CollectorBean& each : jvm_->beans.collectors) {
-      if (jvm_->durations == nullptr) continue;
-      const GcDurations::Histogram* const seen = jvm_->durations->of(each.collector);
-      const GcDurations::Histogram& histogram = seen == nullptr ? kNone : *seen;
+      const GcDurations::Histogram histogram = jvm_->durations->of(each.collector);
       const std::string labels = labels_of(each);
       std::int64_t count = 0;
       for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
@@ -218,7 +217,7 @@ class Writer {
         add_label(with_end, "le", i < kGcDurationBounds.size() ? end_text(kGcDurationBounds[i]) : "+Inf");
         sample("_bucket", with_end, std::to_string(count));
       }
-      sample("_count", labels, std::to_string(histogram.count));
+      sample("_count", labels, std::to_string(count));
       sample("_sum", labels, text_of(histogram.sum));
     }
   }
@@ -285,6 +284,12 @@ std::optional<Naming> naming_of(std::string_view name) {
   for (std::size_t i = 0; i < kConventions.size(); ++i)
     if (kConventions[i].name == name) return static_cast<Naming>(i);
   return std::nullopt;
+}
+
+bool shows_pauses(Naming naming) {
+  const auto families = convention_of(naming).families;
+  return std::any_of(families.begin(), families.end(),
+                     [](const FamilyName& each) { return each.measure == Measure::kPauses; });
 }
 
 void append_named_metrics(std::string& out, std::span<const NamedJvm> jvms, Naming naming, MetricsFormat format) {

@@ -22,13 +22,15 @@ namespace jtrace::perfdata {
 enum class Naming : std::uint8_t { kHotspot, kOtel, kMicrometer, kClientJava };
 // "hotspot", "otel", "micrometer", "client_java". kHotspot are the counters themselves (openmetrics.h).
 std::optional<Naming> naming_of(std::string_view name);
+// Whether it has a histogram of pauses (NamedJvm::durations).
+bool shows_pauses(Naming naming);
 
 struct NamedJvm {
   pid_t pid = 0;
   std::string main;
   MxBeans beans;
   ProcessFigures process;
-  const GcDurations* durations = nullptr;  // for kOtel; null: none were watched
+  const GcDurations* durations = nullptr;  // null: none were watched
 };
 // Appends the families that have samples, without the end of OpenMetrics.
 void append_named_metrics(std::string& out, std::span<const NamedJvm> jvms, Naming naming, MetricsFormat format);

@@ -16,11 +16,12 @@ void NamedPage::look() {
     jvms_.refresh();
     next_search_ = now + kBetweenSearches;
   }
-  read();
+  if (shows_pauses(naming_)) read();
 }
 
 void NamedPage::read() {
   jvms_.read_all();
+  if (!shows_pauses(naming_)) return;
   for (const auto& jvm : jvms_.jvms()) durations_[jvm->number].observe(jvm->snapshot);
   std::erase_if(durations_, [&](const auto& each) {
     return std::none_of(jvms_.jvms().begin(), jvms_.jvms().end(),
@@ -37,7 +38,7 @@ std::string NamedPage::text(MetricsFormat format) {
                      .main = main_of(jvm->snapshot),
                      .beans = mx_beans(jvm->snapshot),
                      .process = process_figures(jvm->source.pid()),
-                     .durations = &durations_.at(jvm->number)});
+                     .durations = shows_pauses(naming_) ? &durations_.at(jvm->number) : nullptr});
   std::string page;
   append_named_metrics(page, named, naming_, format);
   if (format == MetricsFormat::kOpenMetrics) page += "# EOF\n";

@@ -20,7 +20,7 @@ class NamedPage {
   NamedPage(Naming naming, const SourceOptions& options, std::function<void(const std::string&)> report)
       : naming_(naming), jvms_(options, std::move(report)) {}
 
-  // To be called every kInterval: looks for pauses, and now and then for JVMs.
+  // To be called every kInterval: looks for pauses where the naming has them, and now and then for JVMs.
   void look();
   std::string text(MetricsFormat format);
 
