@@ -59,13 +59,19 @@ bool JavaContents::each_of_hashed(Address object, bool pairs, const std::functio
 }
 
 // ImmutableCollections.Set12: the order is chosen once per JVM too (REVERSE; before JDK 15 the sign of SALT).
-bool JavaContents::each_of_two(Address object, const std::function<bool(Address)>& take) {
+std::optional<bool> JavaContents::is_second_first() {
+  if (const auto reverse = reader_.static_bits(kImmutable, "REVERSE")) return (*reverse & 0xff) != 0;
+  const auto salt = reader_.static_bits(kImmutable, "SALT");
+  return salt ? std::optional(static_cast<std::int32_t>(*salt) >= 0) : std::nullopt;
+}
+
+// List12 and Set12: one or two.
+bool JavaContents::each_of_two(Address object, bool in_order, const std::function<bool(Address)>& take) {
   const Address first = reference(object, "e0"), second = reference(object, "e1");
   if (second == 0 || second == reader_.static_bits(kImmutable, "EMPTY").value_or(0)) return take(first), true;
-  const auto reverse = reader_.static_bits(kImmutable, "REVERSE"), salt = reader_.static_bits(kImmutable, "SALT");
-  if (!reverse && !salt) return false;
-  const bool second_first = reverse ? (*reverse & 0xff) != 0 : static_cast<std::int32_t>(*salt) >= 0;
-  if (take(second_first ? second : first)) take(second_first ? first : second);
+  const auto second_first = in_order ? false : is_second_first();
+  if (!second_first) return false;
+  if (take(*second_first ? second : first)) take(*second_first ? first : second);
   return true;
 }
 
@@ -139,15 +145,10 @@ bool JavaContents::each_element(Address object, const std::function<bool(Address
     return each_of_linked(reference(object, "head"), [&](Address item) { return item == 0 || take(item); });
   if (name == "java.util.concurrent.ArrayBlockingQueue") return each_of_ring(object, take);
   if (name == "java.util.ArrayDeque") return each_of_deque(object, take);
-  if (name == "java.util.ImmutableCollections$List12") {
-    const Address second = reference(object, "e1");
-    if (take(reference(object, "e0")) && second != 0 && second != reader_.static_bits(kImmutable, "EMPTY").value_or(0))
-      take(second);
-    return true;
-  }
+  if (name == "java.util.ImmutableCollections$List12") return each_of_two(object, true, take);
+  if (name == "java.util.ImmutableCollections$Set12") return each_of_two(object, false, take);
   if (name == "java.util.ImmutableCollections$SetN")
     return each_of_hashed(object, false, [&](Address key, Address) { return take(key); });
-  if (name == "java.util.ImmutableCollections$Set12") return each_of_two(object, take);
   if (name == "java.util.concurrent.CopyOnWriteArraySet") return each_element(reference(object, "al"), take);
   const bool of_map = is_one_of(
       name, {"java.util.HashSet", "java.util.LinkedHashSet", "java.util.concurrent.ConcurrentHashMap$KeySetView"});

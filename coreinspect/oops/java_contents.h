@@ -63,7 +63,8 @@ class JavaContents {
   bool each_of_hashed(Address object, bool pairs, const std::function<bool(Address, Address)>& take);
   bool each_of_tree(Address node, int depth, const std::function<bool(Address, Address)>& take);
   bool each_of_deque(Address object, const std::function<bool(Address)>& take);
-  bool each_of_two(Address object, const std::function<bool(Address)>& take);
+  std::optional<bool> is_second_first();
+  bool each_of_two(Address object, bool in_order, const std::function<bool(Address)>& take);
   bool each_of_linked(Address first, const std::function<bool(Address)>& take);
   bool each_of_ring(Address object, const std::function<bool(Address)>& take);
   bool each_of_enums(Address object, const std::function<bool(Address, Address)>& take);
