@@ -48,8 +48,8 @@ class Sampler::Impl {
     begin_ = monotonic_ns();
     for (const auto& [pid, jvm] : jvms_) read_cpu_[pid] = target::process_cpu_ns(pid);
     if (options_.duration.count() != 0) end_ = begin_ + static_cast<std::uint64_t>(options_.duration.count());
+    if (options_.started) options_.started();  // now: with many threads on a busy machine the looks take long
     if (options_.events.switches) JTRACE_RETURN_IF_ERROR(begin_waits(take));
-    if (options_.started) options_.started();
     while (!summary_.target_ended && monotonic_ns() < end_) {
       if (wait_readable(stop, std::min(end_, monotonic_ns() + round_time_))) break;
       find_ended();

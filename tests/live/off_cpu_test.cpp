@@ -138,9 +138,11 @@ TEST_P(OffCpu, KeepsToItsTimeWithAThousandThreads) {
   ASSERT_TRUE(jvm_);
   const std::uint64_t begin = monotonic_ns();
   const CommandOutput done = must(run_jtrace({"profile", jvm_->pid_text(), "--off-cpu", "--duration", "2"}));
-  EXPECT_LT(static_cast<double>(monotonic_ns() - begin), 10'000 * kMilli) << done.err;
+  EXPECT_LT(static_cast<double>(monotonic_ns() - begin), 20'000 * kMilli) << done.err;
   const TableRow naps = row_of(done.out, "[sleep] Naps.");
-  EXPECT_GE(naps.times, 5000) << "of some 13,000\n" << done.err;
+  // Of some 13,000. A busy machine does not get all of them, and says so.
+  const bool lost = done.err.find("switches of threads were lost") != std::string::npos;
+  EXPECT_GE(naps.times, lost ? 1000 : 5000) << done.err;
   EXPECT_LT(naps.longest, 1000) << done.err;
 }
 
