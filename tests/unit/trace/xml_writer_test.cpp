@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/testlib/effort.h"
 #include "tests/unit/trace/full_events.h"
 #include "trace/event_sink.h"
 
@@ -223,7 +224,7 @@ TEST(XmlWriter, LinesOfCallsAreWhatEveryElementsLineIs) {
   const auto any = [&] { return kNumbers[random() % (random() % 8 == 0 ? std::size(kNumbers) : 10)]; };
   std::uint64_t next = 0;
   std::vector<Event> plain, with_object;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < jtrace::test::effort(20'000, 4'000); ++i) {
     const auto fill = [&](auto element) {
       element.threadIdRef = ThreadId(any());
       element.methodIdRef = MethodId(any());

@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "tests/testlib/effort.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -96,11 +98,12 @@ TEST(Dominators, AreTheSameWithLongPlacesOfEdges) {
 
 TEST(Dominators, AreTheSameWithSeveralThreads) {
   std::mt19937 random(9);
-  Graph graph(300'000);
+  constexpr std::uint32_t kSize = test::effort(300'000, 90'000);
+  Graph graph(kSize);
   graph.add_root(0);
   graph.add_root(77'777);
-  for (std::uint32_t i = 0; i < 900'000; ++i)
-    graph.add(static_cast<std::uint32_t>(random() % 300'000), static_cast<std::uint32_t>(random() % 300'000));
+  for (std::uint32_t i = 0; i < 3 * kSize; ++i)
+    graph.add(static_cast<std::uint32_t>(random() % kSize), static_cast<std::uint32_t>(random() % kSize));
   const DominatorTree one = find_dominators(graph), several = find_dominators(graph, 3),
                       wide = find_dominators(graph, 3, 0);
   EXPECT_EQ(one.object, several.object);
@@ -109,7 +112,7 @@ TEST(Dominators, AreTheSameWithSeveralThreads) {
 }
 
 TEST(Dominators, OfALongChainNeedNoStack) {
-  constexpr std::uint32_t kLength = 2'000'000;
+  constexpr std::uint32_t kLength = test::effort(2'000'000, 300'000);
   Graph graph(kLength);
   graph.add_root(0);
   for (std::uint32_t i = 0; i + 1 < kLength; ++i) {

@@ -12,6 +12,7 @@
 #include "session/document/drainer.h"
 #include "session/spill/spill_source.h"
 #include "session/spill/spiller.h"
+#include "tests/testlib/effort.h"
 #include "trace/io/byte_source.h"
 #include "trace/record/definition_builder.h"
 #include "trace/record/pool_writer.h"
@@ -274,7 +275,8 @@ TEST_F(SpillTest, GivesWhatThereIsBeforeACut) {
   spill(path_);
   const std::string bytes = slurp(path_);
   std::size_t least = 0;
-  for (std::size_t size = 0; size < bytes.size(); size += size < 8192 ? 61 : 9973) {
+  for (std::size_t size = 0; size < bytes.size();
+       size += size < 8192 ? test::effort(61, 241) : test::effort(9973, 39'953)) {
     const Converted converted = convert(std::string_view(bytes).substr(0, size));
     if (!converted.summary) {
       EXPECT_EQ(converted.summary.error().category, ErrorCategory::kMalformed);
@@ -293,7 +295,7 @@ TEST_F(SpillTest, GivesWhatThereIsBeforeACut) {
 TEST_F(SpillTest, EndsBeforeADamagedBlock) {
   spill(path_);
   const std::string sound = slurp(path_);
-  for (std::size_t at = 16; at < sound.size(); at += at < 4096 ? 37 : 7919) {
+  for (std::size_t at = 16; at < sound.size(); at += at < 4096 ? test::effort(37, 151) : test::effort(7919, 31'607)) {
     std::string bytes = sound;
     bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
     const Converted converted = convert(bytes);
