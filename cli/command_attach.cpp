@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
+#include "cli/shipped_output.h"
 #include "cli/stop_signals.h"
 #include "cli/trace_arguments.h"
 #include "session/attach_trace.h"
@@ -24,7 +25,7 @@ namespace jtrace::cli {
 namespace {
 
 struct AttachArguments {
-  std::string jvm;
+  std::string jvm, ship;
   TraceArguments trace;
 };
 
@@ -133,10 +134,12 @@ std::string beginning(const session::TraceOptions& options, pid_t pid) {
 }
 
 ExitStatus run(const AttachArguments& arguments) {
-  auto options = arguments.trace.options();
+  auto options = arguments.trace.options(arguments.ship.empty() ? "" : "-");
   if (!options) return report(options.error());
   auto process = open_selected(arguments.jvm);
   if (!process) return report(process.error());
+  const auto shipped = ShippedOutput::start(arguments.ship);
+  if (!shipped) return report(shipped.error());
   if (const std::string note = session::note_of_left_pools(*process); !note.empty()) log_info(note);
   for (const std::string& each : options->unused) log_warning(each);
   ::signal(SIGPIPE, SIG_IGN);
@@ -165,10 +168,10 @@ ExitStatus run(const AttachArguments& arguments) {
   };
   const auto summary = session::trace_process(*process, *options, attach);
   line.clear();
-  if (!summary) return report(summary.error());
+  if (!summary) return abandon_shipping(*shipped, report(summary.error()));
   report_end(*summary, options->output_path(process->pid()), process->pid(), !options->filters.empty());
   if (attach.watcher != nullptr) report_findings(watch, *options, options->output_path(process->pid()));
-  return summary->status();
+  return finish_shipping(*shipped, summary->status());
 }
 
 }  // namespace
@@ -179,6 +182,7 @@ void add_attach_command(CLI::App& app, ExitStatus& status) {
   command->add_option("JVM", arguments->jvm, "pid, or a part of the main class that matches one JVM")
       ->required()
       ->type_name("PID");
+  add_ship_option(*command, arguments->ship);
   arguments->trace.add_to(*command);
   command->footer(
       "On a terminal h lists the keys that steer the trace, with the verbs of jtrace ctl; signals do the same: " +

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/output_name.h"
 #include "cli/selector.h"
+#include "cli/shipped_output.h"
 #include "cli/stop_signals.h"
 #include "cli/units.h"
 #include "dtrace/trace/probe_run.h"
@@ -23,7 +24,7 @@ constexpr std::uint64_t kDefaultRing = 16u << 20;
 struct ProbeArguments {
   std::vector<std::string> words;  // PID PROBE..., or PROBE... and what comes after "--"
   std::vector<std::string> none;
-  std::string output, duration, max_size, ring_memory;
+  std::string output, ship, duration, max_size, ring_memory;
   std::vector<std::string> filters;
   std::uint64_t count = 0;
   std::string back_end = "auto";
@@ -49,7 +50,7 @@ Result<session::TraceOptions> options_of(const ProbeArguments& arguments) {
   const auto give = [&](std::string_view name, const std::string& value) {
     return value.empty() ? Result<>() : reader.give(name, value);
   };
-  JTRACE_RETURN_IF_ERROR(give("output", arguments.output));
+  JTRACE_RETURN_IF_ERROR(give("output", arguments.ship.empty() ? arguments.output : "-"));
   JTRACE_RETURN_IF_ERROR(give("duration", arguments.duration));
   JTRACE_RETURN_IF_ERROR(give("max-size", arguments.max_size));
   JTRACE_RETURN_IF_ERROR(give("ring-memory", arguments.ring_memory));
@@ -96,10 +97,11 @@ void report_end(const dtrace::ProbeTraceSummary& summary, pid_t pid) {
            (on_stdout ? "" : " -> " + summary.path));
 }
 
-ExitStatus finish(const Result<dtrace::ProbeTraceSummary>& summary, pid_t pid) {
-  if (!summary) return report(summary.error());
+ExitStatus finish(const Result<dtrace::ProbeTraceSummary>& summary, pid_t pid,
+                  const std::unique_ptr<ShippedOutput>& shipped) {
+  if (!summary) return abandon_shipping(shipped, report(summary.error()));
   report_end(*summary, pid);
-  return summary->error ? report(*summary->error) : summary->status();
+  return finish_shipping(shipped, summary->error ? report(*summary->error) : summary->status());
 }
 
 dtrace::ProbeRequest request_of(const ProbeArguments& arguments, const session::TraceOptions& options,
@@ -120,9 +122,11 @@ ExitStatus trace_running(const ProbeArguments& arguments, const session::TraceOp
                          std::vector<std::string> probes) {
   const auto process = open_selected(jvm);
   if (!process) return report(process.error());
+  const auto shipped = ShippedOutput::start(arguments.ship);
+  if (!shipped) return report(shipped.error());
   std::optional<ScopedCancel> cancel;
   return finish(dtrace::trace_running(*process, request_of(arguments, options, std::move(probes), cancel)),
-                process->pid());
+                process->pid(), *shipped);
 }
 
 ExitStatus trace_launched(const ProbeArguments& arguments, const session::TraceOptions& options,
@@ -130,9 +134,11 @@ ExitStatus trace_launched(const ProbeArguments& arguments, const session::TraceO
   const auto first = arguments.words.end() - static_cast<std::ptrdiff_t>(after_dashes);
   std::optional<ScopedCancel> cancel;
   const auto request = request_of(arguments, options, {arguments.words.begin(), first}, cancel);
+  const auto shipped = ShippedOutput::start(arguments.ship);
+  if (!shipped) return report(shipped.error());
   pid_t pid = 0;
   const auto summary = dtrace::trace_launched({first, arguments.words.end()}, request, pid);
-  return finish(summary, pid);
+  return finish(summary, pid, *shipped);
 }
 
 ExitStatus trace_several(const ProbeArguments& arguments, const session::TraceOptions& options,
@@ -157,7 +163,8 @@ ExitStatus trace_selected(const ProbeArguments& arguments, const session::TraceO
   for (auto word = arguments.words.begin(); word != probe; ++word) selectors += (selectors.empty() ? "" : ",") + *word;
   if (!options.output.empty() && (selectors.find(',') != selectors.npos || selects_all(selectors)))
     return report({.category = ErrorCategory::kUsage,
-                   .text = "-o names one file, and these are several JVMs",
+                   .text = arguments.ship.empty() ? "-o names one file, and these are several JVMs"
+                                                  : "--ship sends the trace of one JVM, and these are several",
                    .help = "without it each gets its jtrace-PID.xml"});
   if (selects_all(selectors) && arguments.enable_flags)
     return report({.category = ErrorCategory::kUsage,
@@ -171,6 +178,7 @@ ExitStatus trace_selected(const ProbeArguments& arguments, const session::TraceO
 
 ExitStatus run(const ProbeArguments& arguments) {
   ::signal(SIGPIPE, SIG_IGN);
+  if (!arguments.ship.empty() && !arguments.output.empty()) return report(ships_instead_of_output());
   const auto options = options_of(arguments);
   if (!options) return report(options.error());
   const std::size_t after_dashes = count_words_after_dashes();
@@ -198,6 +206,7 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
   command->add_option("COMMAND", arguments->none)->group("");
   command->add_option("-o,--output", arguments->output, "file; -: standard output (default jtrace-PID.xml)")
       ->check(wrong_trace_name);
+  add_ship_option(*command, arguments->ship);
   command->add_option("--duration", arguments->duration, "stop after this time (30s, 5m); without it at Ctrl-C")
       ->type_name("TIME")
       ->check(is_time());

@@ -9,6 +9,7 @@
 #include "cli/profile_output.h"
 #include "cli/profile_summary.h"
 #include "cli/selector.h"
+#include "cli/shipped_output.h"
 #include "cli/stop_signals.h"
 #include "cli/units.h"
 #include "sampling/profile_targets.h"
@@ -157,7 +158,19 @@ Result<sampling::ProfileTargets> open_targets(const std::vector<std::string>& se
              : sampling::ProfileTargets::open_named(open, selectors);
 }
 
-ExitStatus run(const ProfileArguments& arguments) {
+// --ship is for a trace.
+Result<> ship_as_trace(ProfileArguments& arguments) {
+  if (arguments.ship.empty()) return {};
+  if (!arguments.inspect.output.empty()) return fail(ships_instead_of_output());
+  if (!arguments.inspect.format.empty() && arguments.inspect.format != "xml")
+    return fail(ErrorCategory::kUsage, "--ship sends a trace (--format xml)");
+  arguments.inspect.output = "-";
+  arguments.inspect.format = "xml";
+  return {};
+}
+
+ExitStatus run(ProfileArguments& arguments) {
+  if (const auto good = ship_as_trace(arguments); !good) return report(good.error());
   const auto format = profile_format(arguments.inspect.format, arguments.inspect.output);
   if (!format) return report(format.error());
   if (const auto good = check_profile(arguments, *format); !good) return report(good.error());
@@ -169,8 +182,11 @@ ExitStatus run(const ProfileArguments& arguments) {
     return report({.category = ErrorCategory::kUsage,
                    .text = "a trace (.xml) of a profile has one JVM",
                    .help = "another format, which has the JVM as the outermost frame"});
+  const auto shipped = ShippedOutput::start(arguments.ship);
+  if (!shipped) return report(shipped.error());
   const auto status = sample(*targets, arguments, *format, stop->get());
-  return status ? *status : report(status.error().with_context("profile of " + joined(arguments.targets)));
+  if (status) return finish_shipping(*shipped, *status);
+  return abandon_shipping(*shipped, report(status.error().with_context("profile of " + joined(arguments.targets))));
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
 #include "cli/fleet_arguments.h"
 
+#include "base/strings.h"
+
 namespace jtrace::cli {
 namespace {
 
 void add_broker(CLI::App& command, BrokerArguments& broker) {
-  command.add_option("URL", broker.url, "nats://HOST:PORT or tls://HOST:PORT, several separated by commas")->required();
+  command.add_option("URL", broker.url, "nats://HOST:PORT or tls://HOST:PORT, several separated by commas")
+      ->required()
+      ->check(wrong_broker);
   command.add_option("--user", broker.user, "of the server (else JTRACE_NATS_USER)")->type_name("NAME");
   command
       .add_option("--password-file", broker.password_file,
@@ -12,16 +16,33 @@ void add_broker(CLI::App& command, BrokerArguments& broker) {
       ->type_name("FILE");
   command.add_option("--token-file", broker.token_file, "file with a token (else JTRACE_NATS_TOKEN)")
       ->type_name("FILE");
-  command.add_option("--creds", broker.credentials, "file with a user's JWT and seed")->type_name("FILE");
-  command.add_option("--ca", broker.ca, "TLS: who signed the server's certificate (PEM)")->type_name("FILE");
-  auto* certificate =
-      command.add_option("--cert", broker.certificate, "TLS: our own certificate (PEM)")->type_name("FILE");
-  auto* key = command.add_option("--key", broker.key, "TLS: its key (PEM)")->type_name("FILE");
+  command.add_option("--creds", broker.credentials, "file with a user's JWT and seed")
+      ->envname("JTRACE_NATS_CREDS")
+      ->type_name("FILE");
+  command.add_option("--ca", broker.ca, "TLS: who signed the server's certificate (PEM)")
+      ->envname("JTRACE_NATS_CA")
+      ->type_name("FILE");
+  auto* certificate = command.add_option("--cert", broker.certificate, "TLS: our own certificate (PEM)")
+                          ->envname("JTRACE_NATS_CERT")
+                          ->type_name("FILE");
+  auto* key =
+      command.add_option("--key", broker.key, "TLS: its key (PEM)")->envname("JTRACE_NATS_KEY")->type_name("FILE");
   certificate->needs(key);
   key->needs(certificate);
 }
 
 }  // namespace
+
+std::string wrong_broker(const std::string& url) {
+  for (const std::string_view each : split(url, ',')) {
+    if (each.find('@') != std::string_view::npos)
+      return "it has a user or password, which every user of this machine can read; --user, --password-file, "
+             "--token-file or --creds, or JTRACE_NATS_PASSWORD, JTRACE_NATS_TOKEN";
+    if (!each.starts_with("nats://") && !each.starts_with("tls://"))
+      return "'" + std::string(each) + "' is not a URL of a NATS server; nats://HOST:PORT or tls://HOST:PORT";
+  }
+  return "";
+}
 
 CLI::App* add_ship_arguments(CLI::App& app, ShipArguments& arguments) {
   CLI::App* command = app.add_subcommand("ship", "send a trace to a NATS server, where jtrace collect takes it");
@@ -34,11 +55,15 @@ CLI::App* add_ship_arguments(CLI::App& app, ShipArguments& arguments) {
   command
       ->add_option("--spool", arguments.spool,
                    "folder that holds what is not acknowledged yet (XDG_STATE_HOME/jtrace/spool)")
+      ->envname("JTRACE_SPOOL")
       ->type_name("DIR");
-  command->add_option("--spool-size", arguments.spool_size, "how much it holds at most (1G)")->type_name("SIZE");
+  command->add_option("--spool-size", arguments.spool_size, "how much it holds at most (1G)")
+      ->envname("JTRACE_SPOOL_SIZE")
+      ->type_name("SIZE");
   command
       ->add_option("--give-up", arguments.give_up,
                    "end if nothing is acknowledged for this long after the end of the input (30s)")
+      ->envname("JTRACE_GIVE_UP")
       ->type_name("TIME");
   command->footer(
       "Exit status 9: batches were lost, or were left in the spool.\n"

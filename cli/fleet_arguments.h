@@ -28,6 +28,9 @@ struct CollectArguments {
   unsigned replicas = 1;
 };
 
+// What is wrong with the word as the address of a server; "" if nothing is. For CLI::Option::check().
+std::string wrong_broker(const std::string& url);
+
 // Each adds the command to `app`. The arguments live as long as it.
 CLI::App* add_ship_arguments(CLI::App& app, ShipArguments& arguments);
 CLI::App* add_collect_arguments(CLI::App& app, CollectArguments& arguments);

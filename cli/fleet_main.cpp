@@ -144,6 +144,9 @@ ExitStatus ship(const ShipArguments& arguments) {
     fleet::ShipSummary summary;
     const Result<> shipped =
         inputs->are_spools ? fleet::ship_spool(input, *options, summary) : fleet::ship_input(input, *options, summary);
+    const bool has_nothing = summary.elements == 0 && summary.lost_elements == 0 && summary.spool.empty();
+    if (input == "-" && stops.count() > 1 && has_nothing)
+      return ExitStatus::kPartial;  // the writer failed, and says why
     const ExitStatus reported = report_shipment(input, shipped, summary);
     if (reported != ExitStatus::kOk) status = reported;
     if (stops.count() != 0) break;

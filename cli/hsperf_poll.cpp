@@ -8,6 +8,7 @@
 #include "cli/hsperf_output.h"
 #include "cli/output_name.h"
 #include "cli/overwriting.h"
+#include "cli/shipped_output.h"
 #include "perfdata/gc_causes.h"
 #include "perfdata/poller.h"
 #include "session/counter_head.h"
@@ -21,7 +22,7 @@ struct PollArguments {
   SourceArguments sources;
   std::chrono::nanoseconds interval = std::chrono::seconds(1), gc_interval = std::chrono::milliseconds(10), duration{0};
   std::uint64_t max_size = 0;  // 0: no limit
-  std::string format, output = "-", filter;
+  std::string format, output = "-", ship, filter;
   std::uint64_t count = 0;
   bool full = false, show_secrets = false, fragments = false, strict = false, doctype = false, no_gc = false;
 };
@@ -103,9 +104,12 @@ Result<perfdata::PollSummary> poll(const PollArguments& arguments, std::vector<p
 
 ExitStatus run_poll(PollArguments& arguments) {
   ExitStatus status = ExitStatus::kOk;
+  if (!arguments.ship.empty() && arguments.output != "-") return report(ships_instead_of_output());
   auto format = format_name(arguments);
   if (!format) return report(format.error());
   arguments.format = std::move(*format);
+  if (!arguments.ship.empty() && (arguments.format != "xml" || arguments.fragments || arguments.strict))
+    return report({.category = ErrorCategory::kUsage, .text = "--ship sends whole documents of XML"});
   auto sources = open_all(arguments.sources, status);
   if (sources.empty()) return status;
   for (const perfdata::CounterSource& source : sources) {
@@ -113,10 +117,12 @@ ExitStatus run_poll(PollArguments& arguments) {
     if (arguments.format == "xml" && perfdata::counts_phases(source.first()))
       log_warning(source.name() + ": no pauses are written: " + std::string(perfdata::kCountsPhases));
   }
+  const auto shipped = ShippedOutput::start(arguments.ship);
+  if (!shipped) return report(shipped.error());
   auto summary = poll(arguments, std::move(sources));
-  if (!summary) return report(summary.error());
+  if (!summary) return abandon_shipping(*shipped, report(summary.error()));
   log_info(summary_line(*summary));
-  return status;
+  return finish_shipping(*shipped, status);
 }
 
 }  // namespace
@@ -132,6 +138,7 @@ void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
   add_time(*command, "-d,--duration", arguments->duration,
            "stop after this time (30s, 5m); without it at the JVM's end");
   command->add_option("-o,--output", arguments->output, "file; - is standard output")->capture_default_str();
+  add_ship_option(*command, arguments->ship);
   command->add_option("--format", arguments->format, "default: what the output is called (.csv, .jsonl), or xml")
       ->check(CLI::IsMember({"xml", "csv", "jsonl"}));
   add_counters_option(*command, arguments->filter);

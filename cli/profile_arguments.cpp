@@ -1,6 +1,7 @@
 #include "cli/profile_arguments.h"
 
 #include "base/clock.h"
+#include "cli/shipped_output.h"
 #include "cli/units.h"
 
 namespace jtrace::cli {
@@ -73,6 +74,7 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
       "-o,--output", arguments.inspect.output,
       "file to write: .collapsed, .speedscope.json, .pb.gz (pprof), .jfr, .html, .svg, .xml; without it a table; - is "
       "collapsed");
+  add_ship_option(command, arguments.ship);
   command.add_option("--format", arguments.inspect.format, "what to write, whatever the name of the file")
       ->check(CLI::IsMember(
           std::vector<std::string>(std::begin(sampling::kProfileFormats), std::end(sampling::kProfileFormats))));

@@ -17,7 +17,7 @@ struct ProfileArguments {
   double hz = 0, max_share = 2;
   std::string duration;  // "": until Ctrl-C
   std::string least;     // "": 1 ms
-  std::string rotate, keep;
+  std::string rotate, keep, ship;
   std::size_t rows = kRows;  // of each table of text
   std::uint64_t stack_bytes = sampling::kStackBytes;
   bool wall = false, cpu = false, off_cpu = false, ptrace = false, no_fallback = false;

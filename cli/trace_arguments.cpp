@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/output_name.h"
+#include "cli/shipped_output.h"
 #include "cli/units.h"
 
 namespace jtrace::cli {
@@ -52,10 +53,13 @@ void TraceArguments::add_to(CLI::App& command) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-Result<session::TraceOptions> TraceArguments::options() const {
+Result<session::TraceOptions> TraceArguments::options(const std::string& output) const {
   session::OptionReader reader;
   std::string words;
+  if (!output.empty()) JTRACE_RETURN_IF_ERROR(reader.give("output", output));
   for (const auto& given : given_) {
+    if (!output.empty() && !given->values.empty() && (given->name == "output" || given->name == "spill"))
+      return fail(ships_instead_of_output("--" + std::string(given->name)));
     if (given->is_flag && given->option->count() > 0) JTRACE_RETURN_IF_ERROR(reader.give_flag(given->name));
     for (const std::string& value : given->values) JTRACE_RETURN_IF_ERROR(reader.give(given->name, value));
   }

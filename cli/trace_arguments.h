@@ -15,7 +15,8 @@ class TraceArguments {
  public:
   // Adds --NAME for every row of the table, except those that only -agentpath has, and --agent-options.
   void add_to(CLI::App& command);
-  Result<session::TraceOptions> options() const;
+  // `output`: where the trace goes, in the place of -o and --spill; "" if they say it.
+  Result<session::TraceOptions> options(const std::string& output = "") const;
 
  private:
   struct Given {

@@ -29,18 +29,6 @@ Result<std::string> secret_of(const std::string& path) {
   return std::string(trimmed(text.substr(0, text.find('\n'))));
 }
 
-Result<> check_url(const std::string& url) {
-  for (const std::string_view each : split(url, ',')) {
-    if (each.find('@') != std::string_view::npos)
-      return fail(ErrorCategory::kUsage, "the URL has a user or password, which every user of this machine can read",
-                  "--user, --password-file, --token-file or --creds, or JTRACE_NATS_PASSWORD, JTRACE_NATS_TOKEN");
-    if (!each.starts_with("nats://") && !each.starts_with("tls://"))
-      return fail(ErrorCategory::kUsage, "'" + std::string(each) + "' is not a URL of a NATS server",
-                  "nats://HOST:PORT or tls://HOST:PORT");
-  }
-  return {};
-}
-
 Result<> set(natsStatus status, std::string_view what) {
   if (status == NATS_OK) return {};
   return fail(ErrorCategory::kUsage, std::string(what) + ": " + nats_words(status));
@@ -114,7 +102,6 @@ std::string nats_words(natsStatus status) {
 }
 
 Result<std::unique_ptr<Broker>> Broker::connect(const BrokerOptions& wanted) {
-  JTRACE_RETURN_IF_ERROR(check_url(wanted.url));
   natsOptions* made = nullptr;
   JTRACE_RETURN_IF_ERROR(set(natsOptions_Create(&made), "libnats"));
   const Options options(made);

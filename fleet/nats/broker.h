@@ -17,7 +17,7 @@
 namespace jtrace::fleet {
 
 struct BrokerOptions {
-  std::string url;            // nats://HOST:PORT or tls://HOST:PORT, several separated by commas
+  std::string url;            // nats://HOST:PORT or tls://HOST:PORT, several separated by commas; without a password
   std::string name;           // of this client, for the server's log
   std::string credentials;    // file of a user's JWT and seed
   std::string password_file;  // its first line; the user is JTRACE_NATS_USER or `user`

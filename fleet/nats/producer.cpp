@@ -19,22 +19,24 @@ namespace io = trace::io;
 
 constexpr std::uint64_t kOldest = kNanosPerSecond;  // of an open batch of standard input
 constexpr int kPoll = 200;                          // ms
+constexpr int kQuiet = 5000 / kPoll;                // polls in which nothing comes: the writer will not end it
 constexpr useconds_t kRoomWait = 20'000;
 // Part of a stream's name: another way of making batches makes other batches.
 constexpr const char* kMaking = "jtrace.ship 1 ";
 
-// Standard input; `meanwhile` is called at least every kPoll ms. Ends early if `should_end` returns true and nothing
-// comes.
+// Standard input; `meanwhile` is called at least every kPoll ms. If `should_end`, it ends as soon as nothing has come
+// for a while: the same Ctrl-C makes the writer of a pipe end its document, which may take a moment. If `must_end`, at
+// once.
 class InputSource final : public io::ByteSource {
  public:
-  InputSource(std::function<Result<>()> meanwhile, std::function<bool()> should_end)
-      : meanwhile_(std::move(meanwhile)), should_end_(std::move(should_end)) {}
+  InputSource(std::function<Result<>()> meanwhile, std::function<bool()> should_end, std::function<bool()> must_end)
+      : meanwhile_(std::move(meanwhile)), should_end_(std::move(should_end)), must_end_(std::move(must_end)) {}
   Result<std::size_t> read(char* out, std::size_t size) override {
-    for (;;) {
+    for (int quiet = 0;;) {
       JTRACE_RETURN_IF_ERROR(meanwhile_());
       pollfd input{STDIN_FILENO, POLLIN, 0};
       const int ready = ::poll(&input, 1, kPoll);
-      if (ready == 0 && should_end_()) return 0;
+      if (ready == 0 && (must_end_() || (should_end_() && ++quiet >= kQuiet))) return 0;
       if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
       const ssize_t count = ::read(STDIN_FILENO, out, size);
       if (count < 0 && errno == EINTR) continue;
@@ -47,7 +49,7 @@ class InputSource final : public io::ByteSource {
 
  private:
   std::function<Result<>()> meanwhile_;
-  std::function<bool()> should_end_;
+  std::function<bool()> should_end_, must_end_;
   std::uint64_t consumed_ = 0;
 };
 
@@ -109,8 +111,8 @@ Result<> Producer::produce() {
   io::FaultLog faults({.print = options_.say});
   std::unique_ptr<io::EventSource> source;
   if (options_.input == "-") {
-    auto bytes = std::make_unique<InputSource>([&] { return batcher.close_if_older(kOldest); },
-                                               [this] { return stopped_ || options_.should_end(); });
+    auto bytes = std::make_unique<InputSource>([&] { return batcher.close_if_older(kOldest); }, options_.should_end,
+                                               [this] { return stopped_.load(); });
     JTRACE_ASSIGN_OR_RETURN(source, io::make_event_source(std::move(bytes), "standard input", faults));
   } else {
     JTRACE_ASSIGN_OR_RETURN(source, io::open_event_source(options_.input, faults));

@@ -117,12 +117,14 @@ Result<> ship_input(const std::string& input, const ShipOptions& options, ShipSu
   summary.lost_batches = producer.lost_batches();
   summary.lost_elements = producer.lost_elements();
   summary.is_truncated = producer.is_truncated();
-  const bool all_sent = sent && producer.has_ended() && (!reader.poll() || reader.is_empty());
+  const Result<> polled = reader.poll();
+  const bool all_sent = sent && polled && producer.has_ended() && reader.is_empty();
   // A file's own spool is of no use any more; nor is one in which nothing is.
   if ((all_sent && !is_live) || (reader.waiting() == 0 && reader.acknowledged() == 0)) reader.remove();
   else if (!all_sent) summary.spool = folder;
+  summary.sent.left = reader.waiting();
   if (!sent) return sent;
-  return producer.result();
+  return polled ? producer.result() : polled;
 }
 
 Result<> ship_spool(const std::string& folder, const ShipOptions& options, ShipSummary& summary) {

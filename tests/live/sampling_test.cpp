@@ -68,12 +68,7 @@ JTRACE_ON_EACH_JDK(Sampling);
 
 // What does not depend on the JDK: with one of them.
 class SamplingOfOne : public Sampling {};
-std::vector<Jdk> one_jdk() {
-  const auto jdk = any_jdk(17);
-  return jdk ? std::vector<Jdk>{*jdk} : std::vector<Jdk>();
-}
-INSTANTIATE_TEST_SUITE_P(Jdk, SamplingOfOne, ::testing::ValuesIn(one_jdk()), NameOf());
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SamplingOfOne);
+JTRACE_ON_ONE_JDK(SamplingOfOne, 17);
 
 std::string part_of(const std::string& stack) {
   const std::size_t at = stack.find(";Parts.part");

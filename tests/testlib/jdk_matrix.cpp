@@ -188,6 +188,11 @@ std::optional<Jdk> any_jdk(int at_least) {
   return best;
 }
 
+std::vector<Jdk> one_jdk(int at_least) {
+  const auto jdk = any_jdk(at_least);
+  return jdk ? std::vector<Jdk>{*jdk} : std::vector<Jdk>();
+}
+
 std::optional<Jdk> jdk_of_version(int version) {
   for (const Jdk& jdk : jdks())
     if (jdk.version == version) return jdk;

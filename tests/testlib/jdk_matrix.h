@@ -38,6 +38,8 @@ std::ostream& operator<<(std::ostream& stream, const Jdk& jdk);
 const std::vector<Jdk>& jdks();
 // The newest one with at least that version, of this machine rather than of the tree. None: nullopt.
 std::optional<Jdk> any_jdk(int at_least = 8);
+// The same as a list of one, or none.
+std::vector<Jdk> one_jdk(int at_least = 8);
 std::optional<Jdk> jdk_of_version(int version);
 
 struct JdkAndCollector {

@@ -26,6 +26,11 @@
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite); \
   INSTANTIATE_TEST_SUITE_P(Jdks, suite, ::testing::ValuesIn(::jtrace::test::jdks()), ::jtrace::test::NameOf())
 
+// The same for what no JDK changes: with one of them, of at least that version.
+#define JTRACE_ON_ONE_JDK(suite, at_least)              \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite); \
+  INSTANTIATE_TEST_SUITE_P(Jdk, suite, ::testing::ValuesIn(::jtrace::test::one_jdk(at_least)), ::jtrace::test::NameOf())
+
 namespace jtrace::test {
 
 // Success, or one line per fault.
