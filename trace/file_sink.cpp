@@ -1,6 +1,7 @@
 #include "trace/file_sink.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -60,13 +61,24 @@ Result<> FileSink::open() {
 
 Result<> FileSink::open_visible() {
   // A FIFO without a reader is refused at once (ENXIO) instead of waited for.
-  const int flags = regular_ ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY | O_NONBLOCK;
+  const int flags = regular_ ? O_WRONLY | O_CREAT : O_WRONLY | O_NONBLOCK;
   auto opened = open_file(path_, flags, kOwnerOnly);
   if (!opened && !regular_ && opened.error().errnum == ENXIO)
     return fail(std::move(opened).error().with_help("it has no reader: start its reader first"));
   JTRACE_ASSIGN_OR_RETURN(fd_, std::move(opened));
   if (!regular_ && ::fcntl(fd_.get(), F_SETFL, O_WRONLY) != 0) return fail(system_error("cannot set up", path_));
-  if (regular_ && ::fchmod(fd_.get(), kOwnerOnly) != 0) return fail(system_error("cannot make private", path_));
+  return regular_ ? take_over() : Result<>();
+}
+
+// Two programs that write one file destroy what both of them have: the first has it.
+Result<> FileSink::take_over() {
+  if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return fail(Error{.category = ErrorCategory::kRefused,
+                      .text = "another jtrace or hsperf is writing it",
+                      .path = path_,
+                      .help = "-o with another name"});
+  if (::ftruncate(fd_.get(), 0) != 0) return fail(system_error("cannot truncate", path_));
+  if (::fchmod(fd_.get(), kOwnerOnly) != 0) return fail(system_error("cannot make private", path_));
   return {};
 }
 

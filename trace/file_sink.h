@@ -24,8 +24,9 @@ struct FileSinkOptions {
   bool allocate = true;  // false: behaves as on a file system without fallocate(2)
 };
 
-// The file is created with mode 0600; an existing file is truncated and gets that mode. If the name is not a regular
-// file (/dev/null, a FIFO), it is written to as it is. Reaching max_size or min_free is an error of category kPartial.
+// The file is created with mode 0600; an existing file is truncated and gets that mode, but one that another FileSink
+// writes, of any process, is refused (kRefused). If the name is not a regular file (/dev/null, a FIFO), it is written
+// to as it is. Reaching max_size or min_free is an error of category kPartial.
 class FileSink final : public ByteSink {
  public:
   static Result<std::unique_ptr<FileSink>> create(const std::string& path, const FileSinkOptions& options = {});
@@ -38,6 +39,7 @@ class FileSink final : public ByteSink {
   FileSink(std::string path, const FileSinkOptions& options);
   Result<> open();
   Result<> open_visible();
+  Result<> take_over();
   Result<> open_temporary();
   Result<> take_temporary_name();
   Result<> take_name();

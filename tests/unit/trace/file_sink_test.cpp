@@ -83,6 +83,21 @@ bool has_nameless_files(const std::string& folder) {
   return static_cast<bool>(made);
 }
 
+TEST(FileSink, AFileThatIsWrittenIsRefusedAndStays) {
+  const ScratchDir scratch;
+  const std::string path = scratch.file("out.xml");
+  Result<std::unique_ptr<FileSink>> first = FileSink::create(path);
+  ASSERT_TRUE(first) << first.error().message();
+  ASSERT_TRUE((*first)->write("first"));
+  const auto second = FileSink::create(path);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().category, ErrorCategory::kRefused);
+  EXPECT_NE(second.error().message().find("another jtrace or hsperf is writing it"), std::string::npos);
+  ASSERT_TRUE((*first)->finish());
+  EXPECT_EQ(content(path), "first");
+  EXPECT_TRUE(FileSink::create(path)) << "nobody writes it any more";
+}
+
 TEST(FileSink, HiddenUntilWhole) {
   const ScratchDir scratch;
   const std::string path = scratch.file("out.json");
