@@ -199,7 +199,7 @@ void add_convert_command(CLI::App& app, ExitStatus& status) {
       ->check(CLI::IsMember({"exact", "classic"}));
   command->add_option("--doctype", arguments->doctype, "XML: write a DOCTYPE with this system id");
   command->add_flag("--strict", arguments->strict,
-                    "faults of the input, and content that the format cannot hold, are errors");
+                    "what cannot be read of the input, and content that the format cannot hold, are errors");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer("Example: jtrace convert app.trcxml -o app.speedscope.json");
   command->callback([arguments, &status] { status = run(*arguments); });

@@ -111,7 +111,7 @@ void add_merge_command(CLI::App& app, ExitStatus& status) {
                     "make thread, class, method and object ids unique in the document, not only in their agent");
   command->add_option("--names", arguments->names, "exact (<init>) or classic (-init-)")
       ->check(CLI::IsMember({"exact", "classic"}));
-  command->add_flag("--strict", arguments->strict, "faults of the inputs, and gaps, are errors");
+  command->add_flag("--strict", arguments->strict, "what cannot be read of the inputs, and gaps, are errors");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer(
       "Exit status 9: something is missing (gaps, inputs that are cut off, events that were lost while tracing).\n"

@@ -67,7 +67,7 @@ void add_report_command(CLI::App& app, ExitStatus& status) {
       ->required()
       ->check(named_like("a page of HTML", {".html", ".htm"}));
   command->add_option("--title", arguments->title, "title of the page (default: the name of the trace)");
-  command->add_flag("--strict", arguments->strict, "an input with faults is an error");
+  command->add_flag("--strict", arguments->strict, "what cannot be read of an input is an error");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer("Example: jtrace report app.trcxml -o report.html");
   command->callback([arguments, &status] { status = run(*arguments); });

@@ -48,7 +48,7 @@ void add_stats_command(CLI::App& app, ExitStatus& status) {
       ->required();
   command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   add_rows(*command, arguments->rows, "rows of each table (20)");
-  command->add_flag("--strict", arguments->strict, "an input with faults is an error");
+  command->add_flag("--strict", arguments->strict, "what cannot be read of an input is an error");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer("Example: jtrace stats app.trcxml --format json");
   command->callback([arguments, &status] { status = run(*arguments); });

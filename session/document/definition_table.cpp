@@ -58,7 +58,9 @@ void DefinitionTable::add(trace::record::Definition definition) {
     std::string name = internal_name(made->signature);
     classes_.try_emplace(id, Class{definition.time, std::move(*made), std::move(name)});
   } else if (auto* method = std::get_if<record::MethodDefinition>(&definition.fields)) {
-    methods_.insert_or_assign(id, std::move(*method));  // a later definition has more facts
+    const std::uint64_t class_id = method->class_id;
+    if (methods_.insert_or_assign(id, std::move(*method)).second)  // a later definition has more facts
+      methods_of_[class_id].push_back(id);
     least_method_ = least_method_ == 0 ? id : std::min(least_method_, id);
   } else if (const auto* callee = std::get_if<record::StandsForDefinition>(&definition.fields)) {
     stand_for_.insert_or_assign(id, callee->method);
@@ -141,6 +143,13 @@ Result<> DefinitionTable::need_method(std::uint64_t id, std::uint64_t time) {
   return write_method(id, found->second);
 }
 
+Result<> DefinitionTable::need_methods_of(std::uint64_t class_id, std::uint64_t time) {
+  const auto found = methods_of_.find(class_id);
+  if (found == methods_of_.end()) return {};
+  for (const std::uint64_t method : found->second) JTRACE_RETURN_IF_ERROR(need_method(method, time));
+  return {};
+}
+
 Result<> DefinitionTable::write_method(std::uint64_t id, const trace::record::MethodDefinition& method) {
   if (is_named_only(method.class_id))
     return emitter_.emit(trace::MethodDef{.name = method.name,
@@ -173,10 +182,10 @@ Result<> DefinitionTable::write_object(std::uint64_t id, std::uint64_t time) {
   }
   const trace::record::ObjectDefinition& object = found->second;
   JTRACE_RETURN_IF_ERROR(need_class(object.class_id, time));
-  return emitter_.emit(trace::ObjDef{.objId = ObjectId(id),
-                                     .isArray = object.is_array,
-                                     .size = object.size,
-                                     .classIdRef = object.class_id != 0 ? ClassId(object.class_id) : ClassId()});
+  // The class of an argument may be unloaded before its slow call is written.
+  const ClassId class_id = has_class(object.class_id) ? ClassId(object.class_id) : ClassId();
+  return emitter_.emit(
+      trace::ObjDef{.objId = ObjectId(id), .isArray = object.is_array, .size = object.size, .classIdRef = class_id});
 }
 
 std::string_view DefinitionTable::class_name_of_object(std::uint64_t id) const {
@@ -233,6 +242,7 @@ void DefinitionTable::restart() {
   written_classes_.clear();
   written_methods_.clear();
   written_objects_.clear();
+  ended_classes_.clear();
 }
 
 Result<> DefinitionTable::write_live_threads(std::uint64_t time) {

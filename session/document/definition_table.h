@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -40,6 +41,8 @@ class DefinitionTable {
   void forget_thread_states() { thread_states_last_ = false; }
   Result<> need_class(std::uint64_t id, std::uint64_t time);
   Result<> need_method(std::uint64_t id, std::uint64_t time);
+  // All methods of a class that is unloaded: their counts come later, and then nothing may refer to the class.
+  Result<> need_methods_of(std::uint64_t class_id, std::uint64_t time);
   Result<> need_object(std::uint64_t id, std::uint64_t time) {
     return id == 0 || !written_objects_.insert(id) ? Result<>() : write_object(id, time);
   }
@@ -97,9 +100,14 @@ class DefinitionTable {
     if (keep && objects_.size() < kMostAllocated) objects_.try_emplace(id, object);
   }
 
+  // From here on the document must not refer to the class.
+  void note_unloaded(std::uint64_t class_id) { ended_classes_.insert(class_id); }
   // Ended: not needed again. Ids are never used twice, so they stay marked as written.
   void forget_thread(std::uint64_t id) { threads_.erase(id); }
-  void forget_class(std::uint64_t id) { classes_.erase(id); }
+  void forget_class(std::uint64_t id) {
+    classes_.erase(id);
+    methods_of_.erase(id);
+  }
   void forget_object(std::uint64_t id) { objects_.erase(id); }
 
   // A document that is continued has these definitions; those of things that have ended are no longer needed.
@@ -145,11 +153,13 @@ class DefinitionTable {
   std::unordered_map<std::uint64_t, Thread> threads_;
   std::unordered_map<std::uint64_t, Class> classes_;
   std::unordered_map<std::uint64_t, trace::record::MethodDefinition> methods_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> methods_of_;  // by class
   std::unordered_map<std::uint64_t, std::uint64_t> stand_for_;
   std::unordered_map<std::uint64_t, trace::record::ObjectDefinition> objects_;
   std::unordered_map<std::uint64_t, Stack> stacks_;
   std::unordered_map<std::uint64_t, std::string> sites_;  // texts
-  IdSet ended_objects_, ended_classes_;                   // by mark_written()
+  IdSet ended_objects_;                                   // by mark_written()
+  IdSet ended_classes_;                                   // in this document
   IdSet written_threads_, written_classes_, written_methods_, written_objects_;
   IdSet acted_threads_;  // of which an event has come
   bool thread_states_last_ = true;

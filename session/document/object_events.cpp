@@ -45,19 +45,22 @@ Result<> ObjectEvents::write_kept_ends() {
   return {};
 }
 
-// Methods of an unloaded class still have their counts, so its definition stays.
+// Methods of an unloaded class still have their counts, so its definition stays, for a later document.
 Result<> ObjectEvents::write_end(const record::ObjectRecord& record) {
   const bool is_class = record::ended_by(record.header.kind) == record::RecordEnds::kClass;
   if (!is_class && options_.receivers && sequences_.holds_end(record.id)) return {};
   const bool known = is_class ? definitions_.has_class(record.id) : definitions_.has_object(record.id);
   if (is_class && !traces(record::kMethodCountEvent)) definitions_.forget_class(record.id);
-  if (!is_class) definitions_.forget_object(record.id);
+  if (is_class) definitions_.note_unloaded(record.id);
+  else definitions_.forget_object(record.id);
   const trace::Number sequence =
       !is_class && options_.receivers ? trace::Number(sequences_.end(record.id)) : trace::Number();
   if (!known) return {};
   JTRACE_RETURN_IF_ERROR(definitions_.need_thread(record.thread, record.header.time));
   const ThreadId thread = record.thread != 0 ? ThreadId(record.thread) : ThreadId();
   const trace::Time time = wall(record.header.time);
+  if (is_class && traces(record::kMethodCountEvent))
+    JTRACE_RETURN_IF_ERROR(definitions_.need_methods_of(record.id, record.header.time));
   if (is_class)
     return emitter_.emit(trace::ClassUnload{.threadIdRef = thread, .time = time, .classIdRef = ClassId(record.id)});
   return emitter_.emit(trace::ObjFree{

@@ -14,6 +14,7 @@ namespace {
 
 std::size_t index_of(DefinitionKind kind) { return static_cast<std::size_t>(kind); }
 
+constexpr std::size_t kClassOfMethodAt = 1 + 2 * sizeof(std::uint64_t);  // after kind, time and id
 // Offset in a thread's definition with its size in front: after kind, time, id and tid.
 constexpr std::size_t kThreadFlagsAt = sizeof(std::uint32_t) + 1 + 3 * sizeof(std::uint64_t);
 
@@ -40,7 +41,15 @@ void SpillDefinitions::learn(std::span<const std::byte> definition, bool written
   kept.assign(reinterpret_cast<const char*>(&size), sizeof size);
   kept.append(reinterpret_cast<const char*>(definition.data()), definition.size());
   count(kind, before, kept.size());
-  if (kind == DefinitionKind::kMethod) least_method_ = least_method_ == 0 ? id : std::min(least_method_, id);
+  if (kind == DefinitionKind::kMethod) learn_method(id, definition, before == 0);
+}
+
+void SpillDefinitions::learn_method(std::uint64_t id, std::span<const std::byte> definition, bool is_new) {
+  least_method_ = least_method_ == 0 ? id : std::min(least_method_, id);
+  std::uint64_t class_id = 0;
+  if (!is_new || definition.size() < kClassOfMethodAt + sizeof class_id) return;
+  std::memcpy(&class_id, definition.data() + kClassOfMethodAt, sizeof class_id);
+  methods_of_[class_id].push_back(id);
 }
 
 void SpillDefinitions::count(DefinitionKind kind, std::size_t before, std::size_t after) {
@@ -100,6 +109,12 @@ void SpillDefinitions::need(DefinitionKind kind, std::uint64_t id, Missing& miss
   if (kind == DefinitionKind::kMethod) take_method(id, missing);
   else take(kind, id, missing);
   for (; next < missing.size(); ++next) take_references_of(*missing[next], missing);
+}
+
+void SpillDefinitions::need_methods_of(std::uint64_t class_id, Missing& missing) {
+  const auto found = methods_of_.find(class_id);
+  if (found == methods_of_.end() || !written_[index_of(DefinitionKind::kClass)].contains(class_id)) return;
+  for (const std::uint64_t method : found->second) need(DefinitionKind::kMethod, method, missing);
 }
 
 SpillDefinitions::Missing SpillDefinitions::of_head() {

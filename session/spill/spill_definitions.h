@@ -32,6 +32,8 @@ class SpillDefinitions {
   // Each begins with its size; valid until the next call of learn() or forget().
   using Missing = std::vector<const std::string*>;
   void need(trace::record::DefinitionKind kind, std::uint64_t id, Missing& missing);
+  // The same for the methods of a class that the file has; it is unloaded, and counts of its methods follow.
+  void need_methods_of(std::uint64_t class_id, Missing& missing);
   // The definitions with which a further file begins: the threads, and the method with the least id, by which a reader
   // recognises methods of an earlier trace.
   Missing of_head();
@@ -65,8 +67,10 @@ class SpillDefinitions {
   void take_references(const trace::record::TextDefinition&, Missing&) {}
   void take_references(const trace::record::StandsForDefinition& of, Missing& missing);
   void count(trace::record::DefinitionKind kind, std::size_t before, std::size_t after);
+  void learn_method(std::uint64_t id, std::span<const std::byte> definition, bool is_new);
 
   std::array<std::unordered_map<std::uint64_t, std::string>, kKinds> known_;  // by kind and id
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> methods_of_;  // by class
   std::map<std::uint64_t, std::string> texts_;
   std::array<IdSet, kKinds> written_;
   std::uint64_t methods_ = 0;

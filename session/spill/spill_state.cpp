@@ -73,6 +73,8 @@ SpillDefinitions::Missing SpillState::missing(const record::EventPart& part) {
     if (size == 0 || size > part.size - at) break;
     record::for_each_reference(header, all.subspan(at, size),
                                [&](DefinitionKind kind, std::uint64_t id) { definitions_.need(kind, id, missing); });
+    if (counts_methods_ && header.kind == RecordKind::kClassUnload && size >= sizeof(record::ObjectRecord))
+      definitions_.need_methods_of(copy_of<record::ObjectRecord>(part.data + at).id, missing);
     at += size;
   }
   return missing;

@@ -19,6 +19,9 @@ namespace jtrace::session {
 
 class SpillState {
  public:
+  // `counts_methods`: the counts of methods may come after their class was unloaded.
+  explicit SpillState(bool counts_methods) : counts_methods_(counts_methods) {}
+
   // A part of the stream of definitions, or of a chunk, was read. `written`: also written into the current file.
   void on_definitions(const trace::record::EventPart& part, bool written);
   void on_events(const trace::record::EventPart& part);
@@ -47,6 +50,7 @@ class SpillState {
   class Learner;
   void learn_event(const trace::record::RecordHeader& header, const std::byte* record, Position& position);
 
+  const bool counts_methods_;
   trace::record::RecordMerger stream_;
   Position stream_position_;
   SpillDefinitions definitions_;

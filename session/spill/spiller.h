@@ -25,7 +25,8 @@ class Spiller final : public TraceDrain, private trace::record::PartSink {
         reader_(reader),
         session_(std::move(session)),
         files_(output),
-        writer_(output.bytes_sink()) {}
+        writer_(output.bytes_sink()),
+        state_(counts_methods(session_.options)) {}
 
   DrainFigures figures() const override;
 

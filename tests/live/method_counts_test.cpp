@@ -125,5 +125,18 @@ TEST_P(MethodCounts, CountsOfTheWholeJdkAreWrittenWhenTheJvmEnds) {
   EXPECT_THAT(trace.option("jtrace.counted"), ::testing::Not(HasSubstr("guardedClasses=0")));
 }
 
+TEST_P(MethodCounts, MethodsOfUnloadedClassesAreDefinedBeforeTheirClassEnds) {
+  TracedJvm jvm(GetParam(), "Workload",
+                {"--events", "counts,classes", "--filter", "Workload$Plugin*", "--filter", "* exclude"});
+  jvm.wait_rewritten();
+  jvm.ask("load 5");
+  jvm.ask("unload 5");
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_GE(trace.count("classUnload"), 5u);
+  EXPECT_GE(trace.count("methodCount"), 5u);
+  const auto validated = must(run_command({jtrace_binary(), "validate", jvm.path()}));
+  EXPECT_EQ(validated.status, 0) << validated.out << validated.err;
+}
+
 }  // namespace
 }  // namespace jtrace::test

@@ -135,6 +135,18 @@ TEST_F(EventBuilderTest, TheEndOfWhatTheDocumentDoesNotKnowIsLeftOut) {
   EXPECT_EQ(names(), Names{});
 }
 
+TEST_F(EventBuilderTest, AnObjectDoesNotReferToAClassThatIsUnloaded) {
+  define(record::class_definition(5, 11, "LA;"));
+  define(record::object_definition(1, 12, 5, 16));
+  define(record::object_definition(2, 12, 5, 16));
+  event(RecordKind::kMonWait, 20, record::MonitorRecord{.thread = 1, .object = 1});
+  event(RecordKind::kClassUnload, 21, record::ObjectRecord{.id = 5, .thread = 0});
+  event(RecordKind::kMonWaited, 22, record::MonitorRecord{.thread = 1, .object = 2});
+  const auto objects = capture_.all<trace::ObjDef>();
+  EXPECT_EQ(objects[0].classIdRef, trace::ClassId(5));
+  EXPECT_FALSE(objects[1].classIdRef.present());
+}
+
 class Counts : public EventBuilderTest {
  protected:
   Counts() : EventBuilderTest({.events = record::kMethodCountEvent}) {}
@@ -150,6 +162,18 @@ TEST_F(Counts, OfAMethodWhoseClassIsGoneHaveTheirDefinitions) {
   EXPECT_EQ(counted.count, trace::Number(5'000'000'000));
   EXPECT_EQ(counted.methodIdRef, trace::MethodId(8));
   EXPECT_EQ(builder_.made_up_definitions(), 0u);
+}
+
+TEST_F(Counts, AnUnloadComesAfterTheDefinitionsOfItsMethods) {
+  define(record::class_definition(5, 11, "LNode;"));
+  define(record::class_definition(6, 11, "LOther;"));
+  for (const std::uint64_t method : {8u, 9u}) define(record::method_definition(method, 11, 5, "next"));
+  define(record::method_definition(10, 11, 6, "stays"));
+  event(RecordKind::kObjAlloc, 20, record::ObjAllocRecord{.object = 1, .class_id = 5});
+  event(RecordKind::kClassUnload, 21, record::ObjectRecord{.id = 5, .thread = 0});
+  for (const std::uint32_t method : {8u, 9u}) event(RecordKind::kMethodCount, 30, record::CountRecord{}, 0, method);
+  EXPECT_EQ(names(),
+            (Names{"classDef", "objAlloc", "methodDef", "methodDef", "classUnload", "methodCount", "methodCount"}));
 }
 
 TEST_F(EventBuilderTest, MalformedDefinitionsAreCounted) {

@@ -70,6 +70,7 @@ class Script {
   void end_thread(std::uint32_t thread) {
     write(thread, record::ThreadRecord{.thread = thread}, record::RecordKind::kThreadEnd);
   }
+  void unload_class() { write(1, record::ObjectRecord{.id = 1, .thread = 0}, record::RecordKind::kClassUnload); }
   void lose(std::uint64_t events) { pool_.header().dropped_events.fetch_add(events); }
 
   std::span<std::byte> memory() { return {memory_.get(), kSize}; }
@@ -394,6 +395,32 @@ TEST_F(SpillTest, EachFileHasTheCountsOfItsEnd) {
       EXPECT_LT(each.text.rfind("<methodExit "), each.text.find("<methodCount "));
     }
   }
+}
+
+TEST_F(SpillTest, AFurtherFileDefinesCountedMethodsBeforeTheirClassIsUnloaded) {
+  session_.options.events |= record::kMethodCountEvent | record::kClassUnloadEvent;
+  session_.options.rotate = 10;
+  session_.options.max_size = 256u << 10;
+  session_.options.spill = path_;
+  Script script(session_.start, 1);
+  auto reader = record::PoolReader::open(script.memory());
+  auto output = TraceOutput::open(path_, session_.options);
+  ASSERT_TRUE(output);
+  Spiller spiller(*reader, **output, session_);
+  spiller.set_counter([] { return MethodCounts{}; });
+  ASSERT_TRUE(spiller.begin(session_.start));
+  script.play(5000);
+  ASSERT_TRUE(spiller.pass(Mode::kLive));
+  script.play(1);
+  script.unload_class();
+  ASSERT_TRUE(spiller.pass(Mode::kLive));
+  spiller.set_last_counts({{{6, 3}}, "counted=1"});
+  ASSERT_TRUE(spiller.end(Mode::kFinal));
+  ASSERT_GT(spiller.documents(), 1u);
+  const std::string text = convert(slurp(path_)).text;
+  const std::size_t defined = text.find("never called6"), unloaded = text.find("<classUnload ");
+  EXPECT_LT(defined, unloaded);
+  EXPECT_LT(unloaded, text.find("<methodCount "));
 }
 
 TEST_F(SpillTest, ReportsThatItHasNoCounts) {
