@@ -25,7 +25,8 @@ Result<io::ReadSummary> check(const ValidateArguments& arguments, io::FaultLog& 
                               io::Losses& lost) {
   JTRACE_ASSIGN_OR_RETURN(
       const auto opened,
-      open_parts(arguments.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8},
+      open_parts(arguments.inputs, faults,
+                 {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8, .judges_ends = true},
                  [&](const std::string& name) { validator.set_name(name); }));
   validator.set_source(opened.source.get());
   io::LossSink losses(validator);

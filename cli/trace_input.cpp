@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/heap_dump_file.h"
 #include "session/trace_source.h"
+#include "trace/io/ended_source.h"
 #include "trace/io/trace_parts.h"
 
 namespace jtrace::cli {
@@ -54,7 +55,8 @@ Result<std::unique_ptr<io::EventSource>> open_trace(const std::string& path, io:
     auto progress = std::make_shared<Progress>(path);
     open.progress = [progress](std::uint64_t consumed, std::uint64_t size) { progress->at(consumed, size); };
   }
-  return session::open_trace_source(path, faults, std::move(open));
+  JTRACE_ASSIGN_OR_RETURN(auto source, session::open_trace_source(path, faults, std::move(open)));
+  return options.judges_ends ? std::move(source) : io::watch_for_the_end(std::move(source), path, options.strict);
 }
 
 namespace {

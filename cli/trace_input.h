@@ -19,6 +19,7 @@ struct TraceInputOptions {
   bool strict = false;
   bool repair_utf8 = false;
   bool progress = true;
+  bool judges_ends = false;  // the caller finds out itself whether each trace has an end (validate)
 };
 
 // Opens IN ("-": standard input), compressed or not, in any format that jtrace reads: XML (documents, fragments), SDDF,

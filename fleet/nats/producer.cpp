@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/uuid.h"
+#include "trace/io/ended_source.h"
 #include "trace/io/open_source.h"
 
 namespace jtrace::fleet {
@@ -117,7 +118,7 @@ Result<> Producer::produce() {
   } else {
     JTRACE_ASSIGN_OR_RETURN(source, io::open_event_source(options_.input, faults));
   }
-  const auto read = source->read(batcher);
+  const auto read = io::watch_for_the_end(std::move(source))->read(batcher);
   if (!read && batcher.elements() == 0) return fail(read.error());
   if (!read || read->truncated) batcher.note_cut();
   // What was read before the fault is shipped as well.

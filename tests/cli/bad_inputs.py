@@ -14,12 +14,17 @@ HEAD = b'<?xml version="1.0" encoding="UTF-8"?>\n<TRACE>\n'
 TRACE = (b'<node nodeId="n" hostname="h" ipaddress=""/>\n<processCreate processId="p" pid="1" nodeIdRef="n" time="1.0"/>\n'
          b'<agentCreate agentId="a" processIdRef="p" agentName="x" time="1.0"/>\n'
          b'<traceStart traceId="t" agentIdRef="a" time="1.0" collationValue="1"/>\n')
+END = b'<traceEnd traceIdRef="t" time="9.0"/>\n'
 TAIL = b'</TRACE>\n'
 MACHINE = b'#1:\n"M" {\n\tint "t"[];\n\tdouble "s";\n\tint "e";\n\tint "m";\n};;\n'
 
 
 def document(body):
     return HEAD + body + TAIL
+
+
+def whole(body):
+    return document(TRACE + body + END)
 
 
 # name, input, message (a regular expression), the fault's line:column ("" if it has none)
@@ -59,23 +64,25 @@ REFUSED = [
 READ = [
     ("cut inside a tag", HEAD + TRACE + b"<gcStart time=", 9, ["truncated after 4 elements"], 4),
     ("cut before the end", HEAD + TRACE, 9, ["truncated after 4 elements"], 4),
-    ("fragments", TRACE, 0, [], 4),
-    ("unknown element", document(TRACE + b"<foo/><foo/>"), 0, ["7:1: unknown element <foo>", "2 unknown element"], 4),
-    ("unknown attribute", document(TRACE + b'<gcStart foo="1"/>'), 0, ["7:1: unknown attribute foo of <gcStart>"], 5),
-    ("bad collationValue", document(TRACE + b'<gcStart collationValue="1,2,3"/><gcStart collationValue="x"/>'
+    ("fragments", TRACE + END, 0, [], 5),
+    ("no end", document(TRACE), 9, ["truncated after 4 elements"], 4),
+    ("fragments without an end", TRACE, 9, ["truncated after 4 elements"], 4),
+    ("unknown element", whole(b"<foo/><foo/>"), 0, ["7:1: unknown element <foo>", "2 unknown element"], 5),
+    ("unknown attribute", whole(b'<gcStart foo="1"/>'), 0, ["7:1: unknown attribute foo of <gcStart>"], 6),
+    ("bad collationValue", whole(b'<gcStart collationValue="1,2,3"/><gcStart collationValue="x"/>'
                                     b'<gcStart collationValue="4294967296,1"/>'), 0,
-     ["bad collationValue '1,2,3'", "3 bad value"], 7),
-    ("bad time", document(TRACE + b'<gcStart time="soon"/><gcStart time="-1.0"/>'), 0, ["bad time 'soon'", "2 bad value"], 6),
-    ("bad genericPattern", document(TRACE + b'<filter pattern="a*" genericPattern="middle" mode="include"/>\n'
+     ["bad collationValue '1,2,3'", "3 bad value"], 8),
+    ("bad time", whole(b'<gcStart time="soon"/><gcStart time="-1.0"/>'), 0, ["bad time 'soon'", "2 bad value"], 7),
+    ("bad genericPattern", whole(b'<filter pattern="a*" genericPattern="middle" mode="include"/>\n'
                                     b'<filter pattern="*a" genericPattern="PREFIX" mode="EXCLUDE"/>\n'
                                     b'<filter pattern="a" genericPattern="none" mode="maybe" methodGenericPattern=""/>'), 0,
      ["7:1: bad genericPattern 'middle' of <filter>: it must be none, prefix or suffix",
       "9:1: bad mode 'maybe' of <filter>: it must be include or exclude",
-      "9:1: bad methodGenericPattern '' of <filter>: it must be none, prefix or suffix", "3 bad value"], 7),
+      "9:1: bad methodGenericPattern '' of <filter>: it must be none, prefix or suffix", "3 bad value"], 8),
     ("bad genericPattern, JSON", b'{"element":"filter","pattern":"a*","genericPattern":"middle","mode":"include"}\n', 0,
      ["1:", "bad genericPattern 'middle' of filter: it must be none, prefix or suffix"], 1),
-    ("dangling reference", document(TRACE + b'<methodEntry threadIdRef="1" time="2.0" methodIdRef="17"/>'), 0, [], 5),
-    ("exit without entry", document(TRACE + b'<methodExit threadIdRef="1" time="2.0" methodIdRef="17"/>'), 0, [], 5),
+    ("dangling reference", whole(b'<methodEntry threadIdRef="1" time="2.0" methodIdRef="17"/>'), 0, [], 6),
+    ("exit without entry", whole(b'<methodExit threadIdRef="1" time="2.0" methodIdRef="17"/>'), 0, [], 6),
     ("no node attribute", document(b'<node nodeId="n"/>'), 0, ["3:1: <node> without hostname is left out"], 0),
 ]
 # validate: name, input, line of its output
@@ -127,14 +134,14 @@ def main():
                 strict = run("convert", str(path), "-o", str(folder / "out"), "--to", "jsonl", "--strict")
                 check(f"{what}, strict", strict.returncode == 8 and not (folder / "out").exists(), strict)
         for what, data, message in VALIDATED:
-            path.write_bytes(document(data + b'<traceEnd traceIdRef="t" time="9.0"/>\n'))
+            path.write_bytes(document(data + END))
             done = run("validate", str(path))
             check(f"{what}, validate", done.returncode == 8 and message in done.stdout, done)
         check("no such file", run("convert", str(folder / "none"), "-o", "-", "--to", "xml").returncode == 3, done)
         check("name without a format", run("convert", str(path), "-o", str(folder / "x.y")).returncode == 2, done)
         # Compressed and truncated.
         for tool, ending in (("gzip", ".gz"), ("zstd", ".zst")):
-            path.write_bytes(document(TRACE + b"".join(b'<tag name="%d"/>\n' % (i * 0x9e3779b97f4a7c15 % 2**64) for i in range(60000))))
+            path.write_bytes(whole(b"".join(b'<tag name="%d"/>\n' % (i * 0x9e3779b97f4a7c15 % 2**64) for i in range(60000))))
             if run("convert", str(path), "-o", str(folder / ("p.xml" + ending))).returncode != 0:
                 faults.append(f"cannot pack with {tool}")
             packed = (folder / ("p.xml" + ending)).read_bytes()

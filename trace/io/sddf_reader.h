@@ -33,6 +33,8 @@ class SddfReader {
   Result<> begin();
   // Reads the next record; nothing at the end of the file.
   Result<std::optional<SddfRecord>> next();
+  // The input has been read completely: what next() has refused was cut off.
+  bool is_at_end() const { return ended_ && at_ == size_ && !error_; }
   Position position() const { return start_; }  // of the last record
 
  private:

@@ -22,9 +22,11 @@ class SddfSource final : public EventSource {
     sink_ = &sink;
     JTRACE_RETURN_IF_ERROR(reader_.begin());
     for (;;) {
-      JTRACE_ASSIGN_OR_RETURN(const auto record, reader_.next());
-      if (!record) break;
-      JTRACE_RETURN_IF_ERROR(take(*record));
+      const auto record = reader_.next();
+      if (!record && (summary_.elements == 0 || !reader_.is_at_end())) return fail(record.error());
+      summary_.truncated = !record;  // within it
+      if (!record || !*record) break;
+      JTRACE_RETURN_IF_ERROR(take(**record));
     }
     for (const auto& [key, process] : processes_)
       if (!process.ended) JTRACE_RETURN_IF_ERROR(end(key));
