@@ -62,23 +62,40 @@ Numbered ClassNumbers::number(const ClassFile& klass, const Numbered* before, st
       std::memcmp(before->methods.data(), made.methods.data(), made.methods.size() * sizeof(std::uint64_t)) == 0) {
     made.first = before->first;
     made.class_id = before->class_id;
-    made.counted = before->counted;
     made.kept = before->kept;
     return made;
   }
-  made.first = Registry::next_method_ids(static_cast<std::uint32_t>(made.methods.size()));
-  if (class_id == 0) return made;
-  for (std::size_t i = 0; i < made.methods.size(); ++i) {
-    const std::uint32_t kept = kept_.find(hash_in(class_id, made.methods[i]));
-    if (kept == 0) continue;
-    made.kept.resize(made.methods.size());
-    made.kept[i] = kept;
-  }
+  for (std::size_t i = 0; class_id != 0 && before != nullptr && i < before->methods.size(); ++i)
+    kept_.put(hash_in(class_id, before->methods[i]), before->number(i));
+  number_anew(made, class_id);
   return made;
+}
+
+// A number for each method that has none yet.
+void ClassNumbers::number_anew(Numbered& made, std::uint64_t class_id) {
+  const std::size_t count = made.methods.size();
+  std::vector<std::uint32_t> kept(count);
+  std::uint32_t missing = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (class_id != 0) kept[i] = kept_.find(hash_in(class_id, made.methods[i]));
+    missing += kept[i] == 0;
+  }
+  made.first = Registry::next_method_ids(missing);
+  if (missing == count) return;
+  std::uint32_t next = made.first;
+  for (std::uint32_t& number : kept)
+    if (number == 0) number = next++;
+  made.kept = static_cast<std::vector<std::uint32_t>&&>(kept);
 }
 
 void ClassNumbers::store(const Numbered& numbers) {
   Lock lock(lock_);
+  for (std::size_t i = 0; i < numbers.counted.size(); ++i) {
+    if (!numbers.counted[i]) continue;
+    const std::uint32_t number = numbers.number(i);
+    if (number >= counted_.size()) counted_.resize(std::size_t{number} + 1);
+    counted_[number] = true;
+  }
   if (const std::uint32_t at = index_.find(numbers.class_id); at != 0) {
     numbered_[at - 1] = numbers;
     return;
@@ -156,9 +173,8 @@ void ClassNumbers::keep_number(std::uint64_t class_id, std::string_view name, st
 std::vector<std::uint32_t> ClassNumbers::counted_methods() {
   std::vector<std::uint32_t> counted;
   Lock lock(lock_);
-  for (const Numbered& each : numbered_)
-    for (std::size_t i = 0; i < each.counted.size(); ++i)
-      if (each.counted[i]) counted.push_back(each.number(i));
+  for (std::size_t i = 0; i < counted_.size(); ++i)
+    if (counted_[i]) counted.push_back(static_cast<std::uint32_t>(i));
   return counted;
 }
 

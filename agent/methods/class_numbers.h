@@ -26,7 +26,7 @@ struct Numbered {
   std::uint32_t number(std::size_t i) const {
     return !kept.empty() && kept[i] != 0 ? kept[i] : first + static_cast<std::uint32_t>(i);
   }
-  std::vector<bool> counted;  // by method: it has, or has had, the callout that counts
+  std::vector<bool> counted;  // by method: this version of the class has the callout that counts
   bool has_callouts = false;
 };
 
@@ -46,7 +46,8 @@ class ClassNumbers {
   ClassNumbers& operator=(const ClassNumbers&) = delete;
   ~ClassNumbers() { pthread_mutex_destroy(&lock_); }
 
-  // The numbers of a class that is redefined: the ones that it has already, or new ones.
+  // The numbers of a class that is redefined. A method that had one in any version of the class keeps it, whatever
+  // their order: the JVM gives the methods in its own order, another agent may give them in that of the class file.
   Numbered of_redefined(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, std::uint64_t class_id);
   // The same for a class that is being loaded. Returns nullptr, or the reason why the class gets no callouts.
   const char* of_loading(JNIEnv* jni, const classfile::ClassFile& klass, jobject loader, Numbered& numbers);
@@ -67,18 +68,20 @@ class ClassNumbers {
   std::uint32_t number_of(std::uint64_t class_id, std::string_view name, std::string_view descriptor);
   // A method that got an id before its class got callouts keeps it.
   void keep_number(std::uint64_t class_id, std::string_view name, std::string_view descriptor, std::uint64_t id);
-  // The methods that have a counter.
+  // The methods that have, or had, a counter: also those of which the class has no longer any.
   std::vector<std::uint32_t> counted_methods();
 
  private:
   Numbered number(const classfile::ClassFile& klass, const Numbered* before, std::uint64_t class_id);
+  void number_anew(Numbered& made, std::uint64_t class_id);
   LoadingClass* find_loading(JNIEnv* jni, std::string_view name, jobject loader);
   void forget_unloaded(JNIEnv* jni);
 
   pthread_mutex_t lock_;            // over the following
   std::vector<Numbered> numbered_;  // by index_
   IdMap index_;                     // class id -> index + 1
-  IdMap kept_;                      // class id and method -> its number, given before its class had numbers
+  IdMap kept_;                      // class id and method -> its number, given before its class had this version
+  std::vector<bool> counted_;       // by number
   std::vector<LoadingClass> loading_;
 };
 

@@ -7,6 +7,9 @@
 #include <map>
 
 #include "tests/live/method_calls.h"
+#include "tests/testlib/java_app.h"
+#include "tests/testlib/must.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/support_matrix.h"
 #include "tests/testlib/trace_calls.h"
 #include "tests/testlib/trace_checks.h"
@@ -123,6 +126,25 @@ TEST_P(MethodCounts, CountsOfTheWholeJdkAreWrittenWhenTheJvmEnds) {
   EXPECT_GT(counts["java/lang/String.length"], 0u);
   EXPECT_GT(counts.size(), 3000u);
   EXPECT_THAT(trace.option("jtrace.counted"), ::testing::Not(HasSubstr("guardedClasses=0")));
+}
+
+// The JVM gives an agent that retransforms the methods in an order of its own, one that redefines in that of the file.
+TEST_P(MethodCounts, GoOnWhenAnotherAgentRedefinesTheClass) {
+  TracedJvm jvm(GetParam(), "Calls", with({"--events", "methods,counts"}, kOnlyCalls));
+  const std::string agent = "/tmp/jtrace-test-" + jvm.pid_text() + "-redefines.so";
+  const std::string classes = GetParam().root ? std::string("/mnt") : must(compiled_app("Calls"));
+  std::filesystem::copy_file(build_folder() + "/lib/libother_agent.so", jvm.process().inside(agent));
+  jvm.wait_rewritten();
+  auto fibs = static_cast<std::uint64_t>(value_in(jvm.ask("fib 15"), "fib"));
+  const auto loaded = must(run_jtrace({"load", jvm.pid_text(), agent, "redefine=" + classes + "/Calls.class"}));
+  std::filesystem::remove(jvm.process().inside(agent));
+  ASSERT_EQ(loaded.status, 0) << loaded.err;
+  fibs += static_cast<std::uint64_t>(value_in(jvm.ask("fib 12"), "fib"));
+  const TraceDocument trace = jvm.finish_valid();
+  EXPECT_EQ(counts_of(trace)["Calls.fib"], fibs);
+  EXPECT_EQ(static_cast<std::uint64_t>(by_method(trace, "methodEntry")["Calls.fib"]), fibs);
+  // One row for each method.
+  EXPECT_EQ(trace.count("methodCount"), counts_of(trace).size());
 }
 
 TEST_P(MethodCounts, MethodsOfUnloadedClassesAreDefinedBeforeTheirClassEnds) {
