@@ -13,6 +13,8 @@
 namespace jtrace::agent {
 namespace {
 
+constexpr useconds_t kSecondLookUs = 2000;
+
 // The kernel's name of the calling thread (prctl(2), PR_GET_NAME: 16 bytes with the NUL); returns its length.
 std::size_t thread_comm(char* name, std::size_t size) {
   if (size < 16 || prctl(PR_GET_NAME, name, 0, 0, 0) != 0) return 0;
@@ -157,11 +159,23 @@ void ThreadIds::define_all(JNIEnv* jni) {
   JvmtiMemory<jthread> threads(jvmti_);
   if (jvmti_->GetAllThreads(&count, threads.out()) != JVMTI_ERROR_NONE) return;
   accept_references(jni, count);
+  jint blocked = 0;
   for (jint i = 0; i < count; ++i) {
-    const auto id = id_of(jni, threads[i]);
-    if (!is_own(id) && define(jni, threads[i], id, true)) known_[slot_of(id)].store(id, std::memory_order_release);
-    jni->DeleteLocalRef(threads[i]);
+    if (state_of(jvmti_, threads[i]) == record::ThreadWas::kBlocked) threads[blocked++] = threads[i];
+    else define_before(jni, threads[i]);
   }
+  // A contention may take an instant, and end without an event. What is still blocked now is in one that lasts; of what
+  // has had an event since, that says enough.
+  if (blocked != 0) usleep(kSecondLookUs);
+  for (jint i = 0; i < blocked; ++i) define_before(jni, threads[i]);
+}
+
+// A thread that ran before the trace. Takes the reference.
+void ThreadIds::define_before(JNIEnv* jni, jthread thread) {
+  const auto id = id_of(jni, thread);
+  if (!is_own(id) && !is_defined(id) && define(jni, thread, id, true))
+    known_[slot_of(id)].store(id, std::memory_order_release);
+  jni->DeleteLocalRef(thread);
 }
 
 }  // namespace jtrace::agent

@@ -61,6 +61,7 @@ class ThreadIds {
 
   const char* make_own(JNIEnv* jni);
   bool define_by_id(std::uint64_t id, std::string_view name);
+  void define_before(JNIEnv* jni, jthread thread);
   std::uint64_t defined(JNIEnv* jni, jthread thread, bool ran_before);
   bool define(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before);
 

@@ -91,10 +91,12 @@ void report_end(const session::TraceSummary& summary, const std::string& path, p
 }
 
 // What to type next: what was seen, in lines, and where the rest is.
-void report_findings(const session::LiveWatch& watch, const session::TraceOptions& options, const std::string& path) {
+// `end`: when the last events were recorded; who was blocked then may have gone on while the agent left.
+void report_findings(const session::LiveWatch& watch, std::uint64_t end, const session::TraceOptions& options,
+                     const std::string& path) {
   namespace record = trace::record;
   const auto traces = [&](std::uint64_t events) { return (options.events & events) != 0; };
-  const std::string findings = watch.findings(realtime_ns());
+  const std::string findings = watch.findings(end);
   if (!findings.empty()) log_info(findings);
   if (path == "-" || ::access(path.c_str(), F_OK) != 0) return;
   const char* command = traces(record::kMethodEvent)       ? "slow"
@@ -170,7 +172,7 @@ ExitStatus run(const AttachArguments& arguments) {
   line.clear();
   if (!summary) return abandon_shipping(*shipped, report(summary.error()));
   report_end(*summary, options->output_path(process->pid()), process->pid(), !options->filters.empty());
-  if (attach.watcher != nullptr) report_findings(watch, *options, options->output_path(process->pid()));
+  if (attach.watcher != nullptr) report_findings(watch, summary->end, *options, options->output_path(process->pid()));
   return finish_shipping(*shipped, summary->status());
 }
 

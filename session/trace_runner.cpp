@@ -67,6 +67,7 @@ TraceSummary TraceRunner::run() {
     drain();
     if (!reason_) wait_for_something();
   }
+  end_ = realtime_ns();
   detach_agent();
   drain_.set_counter({});
   drain_.set_uncounted(why_uncounted());
@@ -258,6 +259,7 @@ TraceSummary TraceRunner::summary() {
   made.malformed = drain_.figures().malformed + (pool_.was_cut() ? 1 : 0);
   made.made_up_definitions = drain_.figures().made_up_definitions;
   made.elapsed = monotonic_ns() - start_;
+  made.end = end_;
   made.documents = drain_.documents();
   made.agent_left = agent_.has_left() || target_ended_;
   made.target_killed = target_ended_ && reader_.agent_state() != AgentState::kVmDead;

@@ -88,6 +88,7 @@ class TraceRunner {
   const target::Process& process_;
   RunnerOptions options_;
   std::uint64_t start_;
+  std::uint64_t end_ = 0;  // TraceSummary::end
   std::uint64_t next_progress_;
   JvmDeath death_;
   StandstillWatch standstill_;

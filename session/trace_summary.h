@@ -28,6 +28,7 @@ struct TraceSummary {
   std::uint64_t malformed = 0;            // places in the ring memory that made no sense
   std::uint64_t made_up_definitions = 0;  // ids whose definition found no room
   std::uint64_t elapsed = 0;              // ns
+  std::uint64_t end = 0;  // ns since the epoch: when the agent was asked to leave; later ends are unseen
   std::uint64_t documents = 1;
   bool agent_left = false;     // it reported that it has left the JVM, or the JVM has ended
   bool target_killed = false;  // the JVM did not end by itself

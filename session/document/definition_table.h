@@ -37,6 +37,8 @@ class DefinitionTable {
   }
   // The same without an event: with its state at the start of the trace, if it has done nothing since.
   Result<> announce_thread(std::uint64_t id, std::uint64_t time);
+  // An event of the thread came that the document may leave out.
+  void note_acted(std::uint64_t thread) { acted_threads_.insert(thread); }
   // Events may be missing: the states of threads at the start of the trace may be over.
   void forget_thread_states() { thread_states_last_ = false; }
   Result<> need_class(std::uint64_t id, std::uint64_t time);

@@ -49,7 +49,8 @@ void ShortContentions::take(const TimedRecord& taken) {
   const bool begins = kind == RecordKind::kMonContendedEnter;
   if (begins) {
     const std::uint64_t thread = taken.as<MonitorRecord>().thread;
-    keep_open_of(thread);  // its end is missing
+    definitions_.note_acted(thread);  // what it did before it began is over
+    keep_open_of(thread);             // its end is missing
     open_[thread] = first_ + held_.size();
   }
   held_.push_back({taken, begins});

@@ -13,7 +13,8 @@ class ShortOnes : public EventBuilderTest {
  protected:
   ShortOnes()
       : EventBuilderTest(
-            {.events = record::kMonContendedEnterEvent | record::kMonContendedEnteredEvent, .min_contention = kMilli}) {
+            {.events = record::kThreadStartEvent | record::kMonContendedEnterEvent | record::kMonContendedEnteredEvent,
+             .min_contention = kMilli}) {
     for (const std::uint64_t thread : {1u, 2u, 3u}) define(record::thread_definition(thread, 1, "worker"));
     define(record::class_definition(5, 1, "Lshop/Stock;"));
     for (const std::uint64_t object : {4u, 6u}) define(record::object_definition(object, 1, 5, 16));
@@ -52,6 +53,20 @@ TEST_F(ShortOnes, ShortOnesAreCountedAndNotWritten) {
   EXPECT_EQ(story(), Names());
   EXPECT_EQ(counted(), Names{"count=2,total=0.001299999,class=shop/Stock"});
   EXPECT_EQ(capture_.all<trace::ObjDef>().size(), 0u) << "nothing refers to their monitors";
+}
+
+// A thread that began to contend before its state was read: the state is that of a contention which is left out.
+TEST_F(ShortOnes, AThreadThatIsInOneHasNoStateOfBefore) {
+  constexpr auto kBlocked = record::thread_flags(record::kThreadRanBefore, record::ThreadWas::kBlocked);
+  for (const std::uint64_t thread : {7u, 8u})
+    define(record::thread_definition(thread, 10 * kMilli, "before", kBlocked));
+  enter(7, 9 * kMilli);
+  entered(7, 9 * kMilli + 300 * kMicro);
+  EXPECT_TRUE(builder_.restart(10 * kMilli));
+  Names states;
+  for (const trace::Option& option : capture_.all<trace::Option>())
+    if (option.key.view() == trace::kThreadStateKey) states.emplace_back(option.value.view());
+  EXPECT_EQ(states, Names{"8 blocked"});
 }
 
 TEST_F(ShortOnes, OneOfTheLeastTimeIsWrittenWithItsOwnTimes) {
