@@ -26,6 +26,7 @@ inline constexpr std::string_view kFiltersKey = "jtrace.filters";          // nu
 inline constexpr std::string_view kCountedKey = "jtrace.counted";          // what methodCount covers
 inline constexpr std::string_view kUncountedKey = "jtrace.uncounted";      // why there are no counts
 inline constexpr std::string_view kMaskedKey = "jtrace.masked";            // number of masked values
+inline constexpr std::string_view kStrictDtdKey = "strict-dtd";            // the option of attach: no extensions
 inline constexpr std::string_view kUnavailableKey = "jtrace.unavailable";  // what this JVM does not give
 inline constexpr std::string_view kJdkKey = "jtrace.jdk";  // the number of the JDK (17), where figures depend on it
 inline constexpr std::string_view kCutStackKey = "jtrace.cutStack";        // threadId

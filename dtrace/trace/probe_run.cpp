@@ -8,6 +8,7 @@
 #include "dtrace/flag_switch.h"
 #include "dtrace/launch.h"
 #include "dtrace/trace/chosen_probes.h"
+#include "dtrace/trace/probe_limits.h"
 
 namespace jtrace::dtrace {
 namespace {
@@ -98,6 +99,7 @@ Result<ProbeTraceSummary> trace_running(const target::Process& process, const Pr
   ProbeTraceOptions more = trace_options(request);
   more.facts = facts.get();
   more.may_have_carriers = has_virtual_threads(libjvm);
+  more.unavailable = limits_of_probes(libjvm, chosen, switched ? switched->flags() : std::vector<std::string>());
   return run_probe_trace(process, *source, sites, *output, request.options, more, cancel_fd);
 }
 
@@ -122,6 +124,7 @@ Result<ProbeTraceSummary> trace_launched(const std::vector<std::string>& command
   JTRACE_ASSIGN_OR_RETURN(const target::Process process, target::Process::open(pid));
   ProbeTraceOptions more = trace_options(request);
   more.starts = true;
+  more.unavailable = limits_of_probes(libjvm, chosen, {});
   return run_probe_trace(process, *source, sites, *output, request.options, more, cancel_fd);
 }
 

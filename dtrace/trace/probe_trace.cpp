@@ -109,6 +109,7 @@ class ProbeTrace {
     }
     JTRACE_RETURN_IF_ERROR(option(trace::kProbesKey, names));
     JTRACE_RETURN_IF_ERROR(option(trace::kBackEndKey, std::string(to_string(source_.back_end()))));
+    for (const std::string& line : more_.unavailable) JTRACE_RETURN_IF_ERROR(option(trace::kUnavailableKey, line));
     if (more_.may_have_carriers) JTRACE_RETURN_IF_ERROR(option(trace::kVirtualThreadsKey, "carriers"));
     for (const session::FilterRule& rule : options_.filters)
       JTRACE_RETURN_IF_ERROR(document_.events().emit(session::to_element(rule, true)));

@@ -16,12 +16,13 @@
 namespace jtrace::dtrace {
 
 struct ProbeTraceOptions {
-  std::uint64_t count = 0;        // stop after so many hits; 0: no such limit
-  bool summary = false;           // ProbeTraceSummary::table is wanted
-  VmFacts* facts = nullptr;       // of a JVM that runs; null: unknown
-  bool starts = false;            // the JVM is about to start: its facts are read once it is up
-  bool may_have_carriers = true;  // it may run virtual threads
-  bool stacks = false;            // some sites copy the stack
+  std::uint64_t count = 0;                    // stop after so many hits; 0: no such limit
+  bool summary = false;                       // ProbeTraceSummary::table is wanted
+  VmFacts* facts = nullptr;                   // of a JVM that runs; null: unknown
+  bool starts = false;                        // the JVM is about to start: its facts are read once it is up
+  bool may_have_carriers = true;              // it may run virtual threads
+  bool stacks = false;                        // some sites copy the stack
+  std::vector<std::string> unavailable = {};  // limits_of_probes()
   std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 

@@ -37,7 +37,8 @@ AllocationKind allocation_kind(const Scope& scope) {
   }
   // Other producers report each object. The producer of a part without a head is not known.
   const bool ours = scope.agent_name == "jtrace" || scope.agent_name.empty();
-  return ours ? AllocationKind::kUnknown : AllocationKind::kExact;
+  if (ours) return AllocationKind::kUnknown;
+  return lacks_objects(scope) ? AllocationKind::kPartial : AllocationKind::kExact;
 }
 
 AllocationWeight allocation_weight(const Scope& scope, const ObjAlloc& alloc) {

@@ -199,8 +199,6 @@ std::string allocations_text(const Statistics& statistics, const AllocationsView
   out = "no allocations in the trace" + recorded_without(statistics, Family::kAllocations) + "\n";
   for (const ScopeStatistics& each : statistics.by_scope()) {
     if (each.scope == nullptr) continue;
-    for (const std::string& why : unavailable_allocations(*each.scope))
-      out += "  the JVM does not give " + printable(why) + "\n";
     out += distance_note(each);
   }
   return out;

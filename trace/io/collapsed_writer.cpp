@@ -97,7 +97,7 @@ class CollapsedWriter final : public Converter, private CallListener {
     bool is_told = false;
     for (const auto& scope : scopes_.all()) {
       for (const std::string& each : unavailable_allocations(*scope)) {
-        why += "; the JVM does not give " + printable(each);
+        why += "; not in it: " + printable(each);
         is_told = true;
       }
       if (scope->losses.events != 0)

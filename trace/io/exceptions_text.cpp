@@ -149,6 +149,8 @@ std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows) {
     lacks_message = lacks_message || lacks_computed_message(*all[i].first, *all[i].second);
   }
   out += more_rows(rows_left_out(all.size(), rows));
+  if (statistics.scope->is_strict && exceptions.ended(ExceptionEnd::kSwallowed) != 0)
+    out += "  swallowed or wrapped: with --strict-dtd an exception has no cause\n";
   if (lacks_message && statistics.scope->has_messages)
     out +=
         "  the message of a JVM's NullPointerException is made when the program asks for it (JDK 14 and later; before, "

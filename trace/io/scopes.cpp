@@ -61,6 +61,7 @@ void note_option(Scope& scope, std::string_view key, std::string_view value) {
   else if (key == kPausedKey) scope.pauses += value == "true" ? 1 : 0;
   else if (key == kPauseIntervalKey) scope.gc_interval = parse_decimal<std::uint64_t>(value).value_or(0);
   else if (key == kUnavailableKey) scope.unavailable.emplace_back(value);
+  else if (key == kStrictDtdKey) scope.is_strict |= value == "true";
   else if (key == record::kExceptionMessagesOption) scope.has_messages = value == "true";
   else if (key == record::kArgumentsOption) scope.has_arguments |= value == "true";
   else if (key == record::kMinContentionOption) scope.min_contention = parse_seconds(value).value_or(0);

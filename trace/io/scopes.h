@@ -60,6 +60,7 @@ struct Scope {
   bool has_events_option = false, events_sampled = false;
   bool has_calls = false, has_exceptions = false, has_allocations = false;  // were asked for
   std::uint64_t asked_events = 0;                         // EventBit, of all its traces; only with has_events_option
+  bool is_strict = false;                                 // without extensions, as the causes of exceptions
   bool has_messages = false;                              // of exceptions: were asked for
   bool has_arguments = false;                             // of calls: were asked for
   bool callouts_record_allocations = false;               // allocations: those of calls that began during the trace

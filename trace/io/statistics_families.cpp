@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/strings.h"
 #include "trace/io/statistics.h"
 #include "trace/record/control.h"
 #include "trace/record/event_names.h"
@@ -36,7 +37,25 @@ std::uint64_t amount(const ScopeStatistics& statistics, Family family) {
 
 }  // namespace
 
+namespace {
+
+// "methods, calls: an SDDF file does not have them"; "" if nothing is said.
+std::string what_is_not_in_it(const Statistics& statistics, Family family) {
+  const std::uint64_t events = family == Family::kCalls        ? record::kMethodEvent
+                               : family == Family::kExceptions ? record::kThrowEvent | record::kCatchEvent
+                                                               : record::kObjAllocEvent | record::kAllocationEvent;
+  std::string lines;
+  for (const ScopeStatistics& each : statistics.by_scope())
+    if (each.scope != nullptr)
+      for (const std::string& line : each.scope->unavailable)
+        if ((record::events_lacking(line) & events) != 0) lines += "; not in it: " + printable(line);
+  return lines;
+}
+
+}  // namespace
+
 std::string recorded_without(const Statistics& statistics, Family family) {
+  if (const std::string lines = what_is_not_in_it(statistics, family); !lines.empty()) return lines;
   bool any = false;
   for (const ScopeStatistics& each : statistics.by_scope()) {
     if (each.scope == nullptr) continue;

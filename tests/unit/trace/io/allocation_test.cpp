@@ -194,7 +194,7 @@ TEST(Allocations, AnEmptyFlameGraphSaysWhy) {
                      option("jtrace.dropped", "1")),
             &note);
   EXPECT_EQ(note,
-            "no line was written: the trace has no allocations; the JVM does not give objAlloc: "
+            "no line was written: the trace has no allocations; not in it: objAlloc: "
             "can_generate_sampled_object_alloc_events: JDK 8; 1 event was lost");
   collapsed(head("a", "jtrace", kAll) + alloc(1, "classIdRef=\"1\" size=\"0\""), &note);
   EXPECT_EQ(note, "no line was written: the allocations of the trace have no size");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/trace/io/slow_trace.h"
+#include "trace/io/exceptions_text.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -153,6 +154,29 @@ TEST_F(SlowTrace, SaysWhatTheTraceWasNotRecordedWith) {
   EXPECT_EQ(recorded_without(statistics_, Family::kExceptions), "");
   EXPECT_EQ(recorded_without(statistics_, Family::kAllocations),
             ": it was recorded without objects or allocations (--events)");
+}
+
+TEST_F(SlowTrace, SaysWhatADocumentCannotHave) {
+  write(Option{.key = "events", .value = "methodEntry,throw", .traceIdRef = "t"});
+  write(Option{
+      .key = "jtrace.unavailable", .value = "methods, objects: an SDDF file does not have them", .traceIdRef = "t"});
+  EXPECT_TRUE(statistics_.finish());
+  EXPECT_EQ(slow_text(statistics_, {}),
+            "no calls in the trace; not in it: methods, objects: an SDDF file does not have them\n");
+  EXPECT_EQ(recorded_without(statistics_, Family::kExceptions), "");
+}
+
+TEST_F(SlowTrace, SaysThatWithoutCausesWrappedLooksLikeSwallowed) {
+  write(Option{.key = "strict-dtd", .value = "true", .traceIdRef = "t"});
+  write(
+      Throw{.threadId = ThreadId(7), .time = Time(kMs), .objHandle = 5, .methodIdRef = MethodId(1), .traceIdRef = "t"});
+  write(Catch{.threadIdRef = ThreadId(7),
+              .time = Time(2 * kMs),
+              .objHandle = 5,
+              .methodIdRef = MethodId(1),
+              .traceIdRef = "t"});
+  EXPECT_TRUE(statistics_.finish());
+  EXPECT_THAT(exceptions_text(statistics_, 20), HasSubstr("swallowed or wrapped: with --strict-dtd"));
 }
 
 // They must be named: a trace of `all` has neither.
