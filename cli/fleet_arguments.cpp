@@ -66,7 +66,8 @@ CLI::App* add_ship_arguments(CLI::App& app, ShipArguments& arguments) {
       ->envname("JTRACE_GIVE_UP")
       ->type_name("TIME");
   command->footer(
-      "Exit status 9: batches were lost, or were left in the spool.\n"
+      "Exit status 9: batches were lost, or were left in the spool; 6: no server or no stream takes them; 5: the "
+      "server refuses.\n"
       "Example: jtrace attach 4711 -o - | jtrace ship - nats://broker:4222");
   return command;
 }
