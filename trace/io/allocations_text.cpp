@@ -80,7 +80,7 @@ class TextView {
   void table(AllocationsBy by) {
     const bool needs_stack = by == AllocationsBy::kSite || by == AllocationsBy::kStack;
     if (needs_stack && !statistics_.places.has_stacks()) {
-      out_ += "  no sites: the trace was made with --stack-depth 0\n";
+      out_ += "  no sites: no stack was recorded (attach: --stack-depth; probe: --stack)\n";
       return;
     }
     const auto rows = statistics_.places.rows(by, view_.type);
