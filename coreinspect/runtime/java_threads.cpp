@@ -79,6 +79,12 @@ std::string_view JavaThread::state_detail() const {
   return "";
 }
 
+// ObjectMonitor::notify moves the waiter to those that want to enter, sets its status, and does not wake it.
+Address JavaThread::entering_monitor() const {
+  if (pending_monitor != 0) return pending_monitor;
+  return state() == "BLOCKED" ? waiting_monitor : 0;
+}
+
 std::string_view vm_state_name(int state) {
   // globalDefinitions.hpp, JavaThreadState; odd values are transitions.
   switch (state & ~1) {

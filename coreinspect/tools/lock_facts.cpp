@@ -148,11 +148,12 @@ const JavaThread* LockFacts::java_of(const Party& party) const {
 }
 
 std::optional<Wait> LockFacts::wait_of_monitor(const JavaThread& java) const {
-  const Address monitor = java.pending_monitor ? java.pending_monitor : java.waiting_monitor;
+  const Address entered = java.entering_monitor();
+  const Address monitor = entered != 0 ? entered : java.waiting_monitor;
   if (monitor == 0) return std::nullopt;
-  Wait wait{.kind = java.pending_monitor ? "monitor" : "wait"};
+  Wait wait{.kind = entered != 0 ? "monitor" : "wait"};
   wait.object = inspection_.objects().root_field(monitor, "ObjectMonitor", "_object").value_or(0);
-  if (java.pending_monitor) wait.owner_thread = owner_of_monitor(monitor, wait.object);
+  if (entered != 0) wait.owner_thread = owner_of_monitor(monitor, wait.object);
   return wait;
 }
 

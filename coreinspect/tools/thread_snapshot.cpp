@@ -213,9 +213,14 @@ class ThreadSampler::Impl {
     }
     return carriers;
   }
-  // A frame that waits to enter a monitor has it in its list of locks already.
+  // A frame that waits to enter a monitor has it in its list of locks already; so have those that wait to enter it
+  // again after Object.wait.
   void leave_out_pending(ThreadReport& report) const {
-    if (report.java.pending_monitor == 0) return;
+    if (report.java.pending_monitor == 0) {
+      if (const Address object = object_of(report.java.entering_monitor()))
+        for (Frame& frame : report.walk.frames) std::erase(frame.locks, object);
+      return;
+    }
     const auto wanted = inspection_.objects().root_field(report.java.pending_monitor, "ObjectMonitor", "_object");
     const auto first = std::find_if(report.walk.frames.begin(), report.walk.frames.end(),
                                     [](const Frame& frame) { return frame.method != nullptr; });

@@ -14,6 +14,7 @@
 #include "tests/live/diagnosis.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
+#include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/thread_holder.h"
 #include "tests/testlib/trace_checks.h"
 
@@ -68,6 +69,40 @@ TEST_P(Diagnose, NamesEachDeadlockOfAJvmAndOfItsCore) {
   const Diagnosis dead = diagnose(folder.core(), {"--sysroot", GetParam().root.value_or("/")});
   expect_deadlocks(dead);
   EXPECT_THAT(dead.document["diagnosis"]["skipped"].dump(), HasSubstr("a core does not run"));
+}
+
+// The VM moves a notified thread to those that want to enter, and does not wake it: it stays in Object.wait.
+TEST_P(Diagnose, KnowsWhomANotifiedThreadWaitsFor) {
+  const auto jvm = start({}, "MoreAilments");
+  must(jvm->ask("relock"));
+  must(jvm->ask("herd 6"));
+  const ScratchDir folder;
+  const std::string core = folder.file("core");
+  ASSERT_EQ(must(run_jtrace({"core", jvm->pid_text(), "-o", core, "--small"})).status, 0);
+  for (const std::string& target : {jvm->pid_text(), core}) {
+    SCOPED_TRACE(target);
+    const json locks = json::parse(must(run_jtrace({"inspect", target, "locks", "--format", "json"})).out);
+    std::map<std::string, std::string> owners;
+    for (const json& row : locks["data"])
+      if (row["kind"] == "monitor") owners[row["thread"]] = row.value("owner", "");
+    EXPECT_EQ(owners["relock-1"], "relock-2") << locks;
+    EXPECT_EQ(owners["relock-2"], "relock-1") << locks;
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(owners["notified-" + std::to_string(i)], "keeper") << locks;
+
+    // What it is to enter again is the other's alone.
+    const json threads = json::parse(must(run_jtrace({"inspect", target, "threads", "--format", "json"})).out);
+    std::map<std::string, std::set<std::string>> locked, waited;
+    for (const json& row : threads["data"]) {
+      for (const json& lock : row["locked"]) locked[row["name"]].insert(lock["object"]);
+      if (row.contains("waitingOn")) waited[row["name"]].insert(row["waitingOn"]["object"]);
+    }
+    EXPECT_EQ(locked["relock-1"], waited["relock-2"]) << threads;
+    EXPECT_EQ(locked["relock-2"], waited["relock-1"]) << threads;
+    EXPECT_THAT(locked["notified-0"], IsEmpty()) << threads;
+  }
+  const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", "0.3"});
+  EXPECT_THAT(found.texts("deadlock"), ElementsAre(AllOf(HasSubstr("relock-1"), HasSubstr("relock-2"))));
+  EXPECT_THAT(found.texts("contention"), ElementsAre(AllOf(HasSubstr("6 threads wait"), HasSubstr("keeper"))));
 }
 
 TEST_P(Diagnose, NamesThreadsThatWaitForWhatCannotCome) {

@@ -64,9 +64,9 @@ class OnAilingJvm : public ::testing::TestWithParam<Jdk> {
   void SetUp() override {
     if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   }
-  std::unique_ptr<JvmProcess> start(JvmOptions options = {}) {
+  std::unique_ptr<JvmProcess> start(JvmOptions options = {}, std::string_view app = "Ailing") {
     options.flags.insert(options.flags.end(), {"-Xmx64m", "-XX:+UseSerialGC"});
-    return must(JvmProcess::start(GetParam(), "Ailing", options));
+    return must(JvmProcess::start(GetParam(), app, options));
   }
 };
 
