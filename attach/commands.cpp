@@ -71,6 +71,11 @@ bool answers_properties(const Request& request) {
   return has(kProperties, command_of(request));
 }
 
+bool answers_command_line(const Request& request) {
+  constexpr std::array<std::string_view, 4> kCommands = {"VM.command_line", "VM.flags", "VM.info", "printflag"};
+  return has(kCommands, command_of(request));
+}
+
 Request request_of_words(const std::vector<std::string>& words) {
   Request request{.operation = words.front()};
   const std::vector<std::string> rest(words.begin() + 1, words.end());

@@ -15,6 +15,8 @@ bool reads_only(const Request& request);
 bool may_take_long(const Request& request);
 // True if the reply is a table of properties (attach/properties.h), which may have secrets.
 bool answers_properties(const Request& request);
+// True if the reply has lines with the words of the command line in them, or values of flags.
+bool answers_command_line(const Request& request);
 
 // OPERATION ARG..., at least one word. The words after "jcmd" are joined to its one argument; words with blanks are
 // quoted, as DCmdParser (diagnosticFramework.cpp) reads them; without words it is "help".

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/secrets.h"
 #include "base/strings.h"
 #include "base/utf8.h"
 
@@ -10,9 +11,12 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\f\r";
 
-std::string unescaped(std::string_view text) {
+// `places`: of each byte of the result, where the text has it.
+std::string unescaped(std::string_view text, std::vector<std::size_t>* places = nullptr) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (places != nullptr) places->resize(out.size(), places->empty() ? 0 : places->back());
+    if (places != nullptr) places->push_back(i);
     if (text[i] != '\\' || i + 1 == text.size()) {
       append_utf8(out, static_cast<unsigned char>(text[i]));  // store() writes ISO 8859-1
       continue;
@@ -60,6 +64,23 @@ std::vector<std::pair<std::string, std::string>> parse_properties(std::string_vi
   return properties;
 }
 
+namespace {
+
+// With the secrets in the value, which begins at `at`, masked.
+void append_masked(std::string& out, std::string_view line, std::size_t at) {
+  std::vector<std::size_t> places;
+  const std::string value = unescaped(line.substr(at), &places);
+  places.resize(value.size() + 1, line.size() - at);
+  std::size_t done = 0;
+  for (const auto& [begin, end] : find_secrets(value)) {
+    out.append(line.substr(done, at + places[begin] - done)).append("***");
+    done = at + places[end];
+  }
+  out += line.substr(done);
+}
+
+}  // namespace
+
 std::string with_masked_secrets(std::string_view text) {
   std::string out;
   bool first = true;
@@ -68,8 +89,9 @@ std::string with_masked_secrets(std::string_view text) {
     first = false;
     const std::size_t end = key_end(line);
     const bool secret = end < line.size() && !is_comment(line) && looks_secret(unescaped(trimmed(line.substr(0, end))));
-    out += secret ? line.substr(0, end + 1) : line;
-    if (secret) out += "***";
+    if (secret) out.append(line.substr(0, end + 1)).append("***");
+    else if (end < line.size() && !is_comment(line)) append_masked(out, line, end + 1);
+    else out += line;
   }
   return out;
 }

@@ -12,6 +12,7 @@
 #include "base/in_parallel.h"
 #include "base/json_answer.h"
 #include "base/log.h"
+#include "base/secrets.h"
 #include "cli/command.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
@@ -30,10 +31,12 @@ std::string label_of(const Outcome& outcome) {
 }
 
 void mask(Outcome& outcome, const AttachRunOptions& options) {
-  if (options.show_secrets || !outcome.reply || outcome.reply->spool || !attach::answers_properties(outcome.request))
-    return;
-  outcome.reply->data = attach::with_masked_secrets(outcome.reply->data);
-  outcome.reply->size = outcome.reply->data.size();
+  if (options.show_secrets || !outcome.reply || outcome.reply->spool) return;
+  std::string& data = outcome.reply->data;
+  if (attach::answers_properties(outcome.request)) data = attach::with_masked_secrets(data);
+  else if (attach::answers_command_line(outcome.request)) data = mask_secrets_of_lines(data);
+  else return;
+  outcome.reply->size = data.size();
 }
 
 constexpr std::string_view kStandardOutput = "standard output";

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/json_answer.h"
+#include "base/secrets.h"
 #include "base/strings.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
@@ -28,7 +29,7 @@ std::string text_of(const ListedJvm& listed, std::string_view counter, bool show
   const auto text = listed.source->first().text_value(counter);
   if (!text) return "Unknown";
   const std::string utf8 = utf8_from_modified(*text);
-  return show_secrets ? utf8 : perfdata::mask_secrets(utf8);
+  return show_secrets ? utf8 : mask_secrets(utf8);
 }
 
 std::string without_newlines(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/secrets.h"
 #include "base/strings.h"
 
 namespace jtrace::perfdata {
@@ -33,40 +34,11 @@ constexpr PseudoCounter kPseudoCounters[] = {
 constexpr std::string_view kProperty = "java.property.";
 
 bool may_hold_secrets(std::string_view name) {
-  if (name.starts_with(kProperty)) return looks_secret(name.substr(kProperty.size()));
-  return name == "java.rt.vmArgs" || name == "java.rt.vmFlags" || name == "sun.rt.javaCommand";
-}
-
-// The end of an option's value: before the next blank that is followed by an option, because a value may contain
-// blanks.
-std::size_t value_end(std::string_view text, std::size_t at) {
-  for (std::size_t blank = text.find(' ', at); blank != text.npos; blank = text.find(' ', blank + 1))
-    if (blank + 1 < text.size() && text[blank + 1] == '-') return blank;
-  return text.size();
+  return name.starts_with(kProperty) || name == "java.rt.vmArgs" || name == "java.rt.vmFlags" ||
+         name == "sun.rt.javaCommand";
 }
 
 }  // namespace
-
-std::string mask_secrets(std::string_view text) {
-  std::string masked;
-  std::size_t done = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t word_end = std::min(text.find_first_of(" \n", at), text.size());
-    const std::string_view word = text.substr(at, word_end - at);
-    const std::size_t equals = word.find('=');
-    if ((word.starts_with("-D") || word.starts_with("--")) && equals != word.npos &&
-        looks_secret(word.substr(2, equals - 2))) {
-      const std::size_t value = at + equals + 1;
-      masked.append(text.substr(done, value - done)).append("***");
-      done = at = value_end(text, value);
-    } else {
-      at = word_end;
-    }
-    ++at;
-  }
-  if (done < text.size()) masked.append(text.substr(done));
-  return masked;
-}
 
 CounterTable::CounterTable(const Snapshot& snapshot, const NameFilter& filter, bool pseudo_counters)
     : layout_(snapshot.shared_layout()), traits_(VmTraits::of(snapshot)) {
@@ -113,7 +85,8 @@ std::string CounterTable::text_value(const Snapshot& snapshot, const Row& row, b
   if (row.counter->kind == ValueKind::kText) {
     std::string text = utf8_from_modified(snapshot.text_value(*row.counter));
     if (!row.secret || show_secrets) return text;
-    return row.name.starts_with(kProperty) ? "***" : mask_secrets(text);
+    const bool whole = row.name.starts_with(kProperty) && looks_secret(row.name.substr(kProperty.size()));
+    return whole ? "***" : mask_secrets(text);
   }
   std::string digits;
   for (std::byte byte : snapshot.raw_value(*row.counter)) {

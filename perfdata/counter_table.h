@@ -53,8 +53,4 @@ class CounterTable {
   std::vector<Row> rows_;
 };
 
-// `text` (a command line) with the values of -Dname=value and --name=value replaced by "***" if the name looks like a
-// secret's (base/strings.h, looks_secret).
-std::string mask_secrets(std::string_view text);
-
 }  // namespace jtrace::perfdata

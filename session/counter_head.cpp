@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/clock.h"
+#include "base/secrets.h"
 #include "base/strings.h"
 #include "base/uuid.h"
 #include "session/document/trace_identity.h"
@@ -30,7 +31,7 @@ TraceIdentity saved_identity(const perfdata::CounterSource& source, bool show_se
     identity.pid = parse_decimal<int>(path.substr(path.find_last_of("/_") + 1)).value_or(0);
   }
   identity.process_name = command.substr(0, command.find(' '));
-  identity.executable = show_secrets ? command : perfdata::mask_secrets(command);
+  identity.executable = show_secrets ? command : mask_secrets(command);
   identity.process_time = static_cast<std::uint64_t>(begin) * 1'000'000;
   identity.boot_time = identity.process_time;
   identity.timezone = 0;

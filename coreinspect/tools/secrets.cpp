@@ -1,11 +1,8 @@
 #include "coreinspect/tools/secrets.h"
 
-#include <algorithm>
-#include <array>
 #include <vector>
 
 #include "base/strings.h"
-#include "perfdata/counter_table.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -13,51 +10,7 @@ namespace {
 constexpr const char* kMasked = "********";
 constexpr std::size_t kLongestKey = 1000;  // characters
 
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-
-// Splits "dbPassword", "DB_PASSWORD", "HTTPToken2" into lower-case words; digits belong to no word.
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words(1);
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (!is_lower(c) && !is_upper(c)) {
-      if (!words.back().empty()) words.emplace_back();
-      continue;
-    }
-    const bool after_lower = i > 0 && is_lower(name[i - 1]);
-    const bool before_lower = i > 0 && i + 1 < name.size() && is_upper(name[i - 1]) && is_lower(name[i + 1]);
-    if (is_upper(c) && (after_lower || before_lower) && !words.back().empty()) words.emplace_back();
-    words.back() += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  if (words.back().empty()) words.pop_back();
-  return words;
-}
-
 }  // namespace
-
-bool names_secret_field(std::string_view field) {
-  // A suffix for the representation does not matter: "passwordChars" is a password.
-  constexpr std::array<std::string_view, 9> forms = {"value", "values", "text",  "string", "chars",
-                                                     "bytes", "data",   "plain", "hash"};
-  constexpr std::array<std::string_view, 12> nouns = {"password", "passwords",  "passwd",      "passphrase",
-                                                      "pwd",      "secret",     "secrets",     "token",
-                                                      "tokens",   "credential", "credentials", "passcode"};
-  constexpr std::array<std::string_view, 2> keys = {"key", "keys"};
-  constexpr std::array<std::string_view, 11> of_locks = {
-      "api", "access", "secret", "private", "encryption", "signing", "license", "master", "shared", "auth", "session"};
-  constexpr std::array<std::string_view, 4> written_as_one = {"apikey", "secretkey", "accesskey", "privatekey"};
-  auto words = words_of(field);
-  while (words.size() > 1 && is_one_of(forms, words.back())) words.pop_back();
-  if (words.empty()) return false;
-  if (is_one_of(nouns, words.back()) || is_one_of(written_as_one, words.back())) return true;
-  return words.size() > 1 && is_one_of(keys, words.back()) && is_one_of(of_locks, words[words.size() - 2]);
-}
 
 bool names_secret_holder(std::string_view holder) { return names_secret_field(holder.substr(holder.rfind('.') + 1)); }
 
@@ -86,8 +39,8 @@ bool SecretMask::hides_entry(const Inspection& inspection, Address key, std::str
 }
 
 std::string SecretMask::property(std::string_view key, std::string value) {
-  const bool boolean = value == "true" || value == "false";
-  return value_of(!boolean && is_secret_key(key), std::move(value));
+  if (value == "true" || value == "false") return value;
+  return is_secret_key(key) ? value_of(true, std::move(value)) : command(value);
 }
 
 std::string SecretMask::value_of(bool secret, std::string value) {
@@ -97,7 +50,7 @@ std::string SecretMask::value_of(bool secret, std::string value) {
 }
 
 std::string SecretMask::command(const std::string& words) {
-  std::string masked = show_ ? words : perfdata::mask_secrets(words);
+  std::string masked = show_ ? words : mask_secrets(words);
   if (masked != words) ++count_;
   return masked;
 }

@@ -2,20 +2,21 @@
 //
 // A secret is a text. Numbers, booleans and references to other objects are always shown. For a field the last noun of
 // its name counts ("dbPassword", "accessToken", "apiKey"), not other words in it ("tokenCount", "key"). For an entry of
-// a map, a system property and a text flag, base/strings.h (looks_secret) decides, because users choose those keys.
+// a map, a system property and a text flag, base/strings.h (looks_secret) decides, because users choose those keys; of
+// the other properties and text flags, and of command lines, the secrets in their values are masked (base/secrets.h).
 // Ownership: nothing. Threads: one at a time.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "base/secrets.h"
 #include "coreinspect/model/inspection.h"
 
 namespace jtrace::coreinspect {
 
-// True if a field of that name probably holds a secret, provided that it holds a text.
-bool names_secret_field(std::string_view field);
-// The same of a holder (HolderFields): "Shop$Account.password".
+// True if a holder (HolderFields) of that name probably holds a secret, provided that it holds a text:
+// "Shop$Account.password". The same of a field: names_secret_field.
 bool names_secret_holder(std::string_view holder);
 // True if the reference of that type at `at` leads to a String, char[] or byte[].
 bool refers_to_text(const Inspection& inspection, Address at, std::string_view signature);
@@ -26,8 +27,8 @@ class SecretMask {
 
   // For a system property and the like.
   std::string property(std::string_view key, std::string value);
-  std::string flag(const VmFlag& flag) { return value_of(flag.is_text() && is_secret_key(flag.name), flag.value); }
-  // For the words of a command line.
+  std::string flag(const VmFlag& flag) { return flag.is_text() ? property(flag.name, flag.value) : flag.value; }
+  // For the words of a command line, and any text that may have secrets in it.
   std::string command(const std::string& words);
   // For a field or element that the caller has judged.
   std::string value_of(bool secret, std::string value);

@@ -408,7 +408,7 @@ SnapshotIdentity identify_target(const Inspection& inspection) {
   identity.process_time = static_cast<std::uint64_t>(begin) * 1'000'000;
   identity.pid = std::max(inspection.target().nspid(), 0);
   const std::string command = inspection.vm().read_static_text("Arguments", "_java_command").value_or("");
-  identity.executable = perfdata::mask_secrets(command);
+  identity.executable = mask_secrets(command);
   identity.process_name = command.substr(0, command.find(' '));
   // The tick counter is written about twenty times a second (PerfDataSamplingInterval): the best approximation of the
   // core's time.

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/secrets.h"
 #include "base/strings.h"
 #include "base/uuid.h"
 #include "session/document/one_line.h"
@@ -68,12 +69,9 @@ std::string perf_string(const target::Jvm& jvm, const char* name) {
 
 // The main class and its arguments, with secrets masked.
 std::string executable(const target::Process& process, const target::Jvm& jvm, bool show_secrets) {
-  std::vector<std::string> words;
-  if (const std::string command = perf_string(jvm, "sun.rt.javaCommand"); !command.empty()) {
-    for (const std::string_view word : split(command, ' ')) words.emplace_back(word);
-  } else {
-    words = process.cmdline();
-  }
+  if (const std::string command = perf_string(jvm, "sun.rt.javaCommand"); !command.empty())
+    return show_secrets ? command : mask_secrets(command);
+  const std::vector<std::string> words = process.cmdline();
   if (!show_secrets) return masked_words(words);
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/secrets.h"
 #include "base/strings.h"
 #include "session/options/text_check.h"
 #include "session/options/unused_options.h"
@@ -186,28 +187,9 @@ namespace {
 
 constexpr std::string_view kMask = "***";
 
-std::string_view key_of(std::string_view word) {
-  while (!word.empty() && word.front() == '-') word.remove_prefix(1);
-  if (word.starts_with('D')) word.remove_prefix(1);
-  return word.substr(0, word.find('='));
-}
-
 }  // namespace
 
-std::string masked_words(const std::vector<std::string>& words) {
-  std::string text;
-  bool mask_next = false;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += ' ';
-    const bool secret = looks_secret(key_of(word));
-    const std::size_t equals = word.find('=');
-    if (mask_next && !word.starts_with('-')) text += kMask;
-    else if (secret && equals != std::string::npos) text.append(word, 0, equals + 1).append(kMask);
-    else text += word;
-    mask_next = secret && equals == std::string::npos && word.starts_with('-');
-  }
-  return text;
-}
+std::string masked_words(const std::vector<std::string>& words) { return mask_secrets_of_words(words); }
 
 std::string masked_option_string(std::string_view options) {
   std::string text;

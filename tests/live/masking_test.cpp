@@ -58,5 +58,35 @@ TEST_P(Masking, HidesSecretsAndNoPlainFacts) {
   EXPECT_EQ(inspected({"statics", "PlainFacts"})["masked"], 1);
 }
 
+TEST_P(Masking, HidesTheSecretsOfTheCommandLineInEachView) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  auto flags = calm_flags();
+  flags.insert(flags.end(), {"-Ddb.password=hunter2", "-Ddb.url=postgres://u:hunter2@h/d?password=hunter2",
+                             "-XX:OnError=curl -u x:hunter2"});
+  jvm_ = must(JvmProcess::start(
+      GetParam(), "PlainFacts",
+      {.flags = std::move(flags),
+       .arguments = {"{\"password\":\"hunter2\"}", "--password", "hunter2", "--token=hunter2", "--api-key:hunter2"}}));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"args"}, {"properties"}, {"counters"}, {"flags"}, {"events", "--format", "xml"}}) {
+    const CommandOutput done = inspect(words);
+    EXPECT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(done.out, Not(HasSubstr("hunter2"))) << words.front();
+  }
+  EXPECT_THAT(inspect({"properties"}).out,
+              HasSubstr("{\"password\":\"***\"} --password *** --token=*** --api-key:***\n"));
+  EXPECT_THAT(inspect({"properties"}).out, HasSubstr("db.url = postgres://u:***@h/d?password=***\n"));
+  EXPECT_THAT(inspect({"args", "--show-secrets"}).out, HasSubstr("--password hunter2 --token=hunter2"));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"properties"}, {"agentProperties"}, {"jcmd", "VM.command_line"}, {"jcmd", "VM.system_properties"}}) {
+    std::vector<std::string> command = {"cmd", jvm_->pid_text()};
+    command.insert(command.end(), words.begin(), words.end());
+    const CommandOutput done = must(run_jtrace(command));
+    EXPECT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("***"));
+    EXPECT_THAT(done.out, Not(HasSubstr("hunter2"))) << words.back();
+  }
+}
+
 }  // namespace
 }  // namespace jtrace::test

@@ -22,6 +22,9 @@ TEST(Properties, AsPropertiesStoreWritesThem) {
 TEST(Properties, SecretsAreMaskedAndNothingElse) {
   EXPECT_EQ(with_masked_secrets("#c password=x\nmy.password=geheim\nuser=me\ndb.Token\\:a: t=u\nno separator secret\n"),
             "#c password=x\nmy.password=***\nuser=me\ndb.Token\\:a:***\nno separator secret\n");
+  EXPECT_EQ(with_masked_secrets(
+                "sun.java.command=Main --password hunter2 --token\\=t\\u00e9\\u20ac -x\nurl=a\\://u\\:p@h\\:1\n"),
+            "sun.java.command=Main --password *** --token\\=*** -x\nurl=a\\://u\\:***@h\\:1\n");
   EXPECT_EQ(with_masked_secrets(""), "");
 }
 

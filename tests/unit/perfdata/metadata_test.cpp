@@ -110,15 +110,13 @@ TEST(CounterTable, TextIsUtf8AndEscapedOnItsLine) {
   EXPECT_EQ(text_of(writer), "sun.rt.javaCommand=\"Main\\nb\\x01\\x00 \\\\\"\n");
 }
 
-TEST(MaskSecrets, TakesTheValueAndNothingElse) {
-  EXPECT_EQ(mask_secrets("-Xmx64m -Ddb.password=a b -Dok=1"), "-Xmx64m -Ddb.password=*** -Dok=1");
-  EXPECT_EQ(mask_secrets("Main --token=xyz"), "Main --token=***");
-  EXPECT_EQ(mask_secrets("Main password=xyz -D"), "Main password=xyz -D");
-  EXPECT_EQ(mask_secrets(""), "");
-  EXPECT_EQ(mask_secrets("-Dsecret="), "-Dsecret=***");
+TEST(CounterTable, MasksSecretsInThePropertiesOfOtherNames) {
+  RegionWriter writer;
+  writer.add_text("java.property.my.url", "x://u:hunter2@h");
+  EXPECT_EQ(text_of(writer), "java.property.my.url=\"x://u:***@h\"\n");
 }
 
-TEST(MaskSecrets, PropertiesOfSecretNamesAreMaskedWhole) {
+TEST(CounterTable, PropertiesOfSecretNamesAreMaskedWhole) {
   RegionWriter writer;
   writer.add_text("java.property.my.secret", "x").add_text("java.property.my.name", "y");
   EXPECT_EQ(text_of(writer), "java.property.my.name=\"y\"\njava.property.my.secret=\"***\"\n");

@@ -29,7 +29,9 @@ TEST(SecretMask, HidesTextsAndCountsThem) {
   EXPECT_EQ(mask.flag({.name = "KeyPassword", .type = "ccstr", .value = "hunter2"}), "********");
   EXPECT_EQ(mask.property("db.password", "hunter2"), "********");
   EXPECT_EQ(mask.command("Main --api-key=hunter2 -x"), "Main --api-key=*** -x");
-  EXPECT_EQ(mask.count(), 3u);
+  EXPECT_EQ(mask.property("sun.java.command", "Main --password hunter2"), "Main --password ***");
+  EXPECT_EQ(mask.flag({.name = "OnError", .type = "ccstr", .value = "curl -u x:hunter2"}), "curl -u x:***");
+  EXPECT_EQ(mask.count(), 5u);
   SecretMask open(true);
   EXPECT_EQ(open.property("db.password", "hunter2"), "hunter2");
   EXPECT_EQ(open.command("Main --api-key=hunter2"), "Main --api-key=hunter2");
