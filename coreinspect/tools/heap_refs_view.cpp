@@ -45,6 +45,7 @@ class ReferrerSearch {
   void end() {}
   void operator()(const HeapObject& object) {
     const KlassInfo& info = *object.klass;
+    if (object.address == wanted_) met_wanted_ = true;
     if (info.kind == KlassInfo::Kind::kObjectArray) return search_array(object);
     if (info.is_array()) return;
     if (info.kind == KlassInfo::Kind::kMirror) return search_words(object);
@@ -53,6 +54,7 @@ class ReferrerSearch {
       if (offset + step() <= object.available && refers(object.bytes + offset)) add({object.address, &info, offset, 0});
   }
   const std::vector<Referrer>& found() const { return found_; }
+  bool met_wanted() const { return met_wanted_; }
 
  private:
   std::size_t step() const { return narrow_ ? 4 : 8; }
@@ -99,9 +101,13 @@ class ReferrerSearch {
   const ReferenceMap* map_;
   Address wanted_;
   std::unique_ptr<HeapSource> source_;
-  bool narrow_ = true;
+  bool narrow_ = true, met_wanted_ = false;
   std::vector<Referrer> found_;
 };
+
+bool is_reference(const JavaField& field) {
+  return hprof_type(field.signature.empty() ? 'V' : field.signature.front()) == 2;
+}
 
 ReferenceMap reference_map(const HeapAccess& access) {
   const ClassModel& model = access.inspection().classes();
@@ -113,8 +119,7 @@ ReferenceMap reference_map(const HeapAccess& access) {
     for (int depth = 0; klass != 0 && depth < 1000; ++depth) {
       const auto fields = model.fields(klass);
       for (const JavaField& field : fields ? **fields : std::vector<JavaField>())
-        if (!field.is_static() && hprof_type(field.signature.empty() ? 'V' : field.signature.front()) == 2)
-          map[i].push_back(static_cast<std::uint32_t>(field.offset));
+        if (!field.is_static() && is_reference(field)) map[i].push_back(static_cast<std::uint32_t>(field.offset));
       klass = model.super(klass).value_or(0);
     }
   }
@@ -127,7 +132,8 @@ struct Row {
   std::string type, where;
 };
 
-// The field of an object at that offset: a field of its class or a superclass; for a mirror a static field.
+// The field of an object at that offset: a field of its class or a superclass; for a mirror a static field. "?" if
+// there is no reference: a number of a mirror may be the same as the address.
 Row row_of(const Inspection& inspection, const Referrer& referrer) {
   const ClassModel& model = inspection.classes();
   Row row{
@@ -140,7 +146,7 @@ Row row_of(const Inspection& inspection, const Referrer& referrer) {
   const auto look = [&](Address klass, bool statics) {
     const auto fields = model.fields(klass);
     for (const JavaField& field : fields ? **fields : std::vector<JavaField>()) {
-      if (field.is_static() != statics || field.offset != referrer.offset) continue;
+      if (field.is_static() != statics || field.offset != referrer.offset || !is_reference(field)) continue;
       row.where = field.name;
       if (!statics) return true;
       row.kind = "static";
@@ -178,7 +184,7 @@ void add_roots(HeapAccess& access, Address wanted, std::vector<Row>& rows, std::
     if (object == wanted) rows.push_back({"JNI global", handle, "", ""});
 }
 
-// 0 references of nothing would look like an object that nothing keeps.
+// For an object that the walk has not met. References to nothing would look like those to an object.
 Result<> check_object(Inspection& inspection, Address wanted) {
   const auto klass = inspection.objects().klass_of(wanted);
   if (klass && inspection.classes().internal_name(*klass)) return {};
@@ -216,7 +222,8 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
   std::erase_if(rows, [](const Row& row) { return row.where == "?"; });
   add_roots(*access, *wanted, rows, result.missing);
   const std::size_t all = rows.size();
-  if (all == 0) JTRACE_RETURN_IF_ERROR(check_object(inspection, *wanted));
+  const bool met = std::any_of(searches.begin(), searches.end(), [](const auto& each) { return each.met_wanted(); });
+  if (!met) JTRACE_RETURN_IF_ERROR(check_object(inspection, *wanted));
   if (options.heap.top > 0 && all > options.heap.top) rows.resize(options.heap.top);
   JsonWriter json(result.out);
   for (const Row& row : rows) {

@@ -78,6 +78,8 @@ public final class HeapZoo {
     static final Object[] OBJECTS = {TARGET, null, "text", new int[0], new Object[2][3]};
     static final Map<String, Object> MAP = new LinkedHashMap<>();
     static final int NUMBER = 42;
+    /** Perhaps the same bits as a reference. */
+    static int anyNumber;
     static long counter = 4711;
     static Node nodes;
     static List<Object> large = new ArrayList<>();
@@ -221,6 +223,7 @@ public final class HeapZoo {
             case "park": park(number); break;
             case "virtual": virtual(number); break;
             case "locked": lock(); break;
+            case "number": anyNumber = number; break;
             default: break;
         }
         return "OK " + words[0];

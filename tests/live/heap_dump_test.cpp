@@ -310,6 +310,10 @@ TEST(HeapObjects, AreShownFollowedFoundAndDefined) {
     types.insert(object["class"]);
   EXPECT_EQ(types, (std::set<std::string>{"HeapZoo$Holder", "HeapZoo$Target", "java.lang.Object[]"}));
 
+  // A static number with the bits of the reference is none.
+  const std::uint64_t target = std::stoull(address_of("TARGET"), nullptr, 16);
+  ASSERT_LT(target, std::uint64_t{1} << 32) << "references are addresses in a heap that small";
+  must(jvm->ask("number " + std::to_string(static_cast<std::int32_t>(target))));
   std::multiset<std::string> found;
   for (const json& row : rows({"inspect", pid, "refs", address_of("TARGET"), "--max-stop", "20000"}))
     found.insert(row["kind"].get<std::string>() + " " + row["where"].get<std::string>());
@@ -319,6 +323,8 @@ TEST(HeapObjects, AreShownFollowedFoundAndDefined) {
     kinds.insert(row["kind"]);
   EXPECT_TRUE(kinds.contains("monitor"));
   EXPECT_EQ(jtrace({"inspect", pid, "object", "0x10"}).status, 3);
+  // Booleans and numbers of many classes are 1.
+  EXPECT_EQ(jtrace({"inspect", pid, "refs", "0x1", "--max-stop", "20000"}).status, 3);
   EXPECT_EQ(jtrace({"inspect", pid, "object", "here"}).status, 2);
 
   const ScratchDir folder;

@@ -88,6 +88,12 @@ std::uint64_t kib_of(const JvmProcess& jvm, const std::string& key) {
   return at == std::string::npos ? 0 : std::stoull(status->substr(at + key.size() + 1));
 }
 
+std::string object_of(const JvmProcess& jvm) {
+  const auto done = must(run_jtrace({"inspect", jvm.pid_text(), "statics", "HeapZoo"}));
+  const std::size_t at = done.out.find("HeapZoo$Target@") + 15;
+  return done.out.substr(at, done.out.find_first_of(" \n", at) - at);
+}
+
 // A thread takes an allocation buffer of 256 MiB and hardly touches it: half a gigabyte is used but not resident.
 TEST_P(HeapPages, ThatWereNeverTouchedStaySo) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
@@ -99,7 +105,7 @@ TEST_P(HeapPages, ThatWereNeverTouchedStaySo) {
                                                           {"histogram", "--no-stop"},
                                                           {"regions", "--no-stop"},
                                                           {"heapdump", "--max-stop", "20000", "-o", folder.file("h")},
-                                                          {"refs", "0x8", "--max-stop", "20000"}};
+                                                          {"refs", object_of(*jvm), "--max-stop", "20000"}};
   for (std::vector<std::string> words : commands) {
     const std::uint64_t tables = kib_of(*jvm, "VmPTE"), resident = kib_of(*jvm, "VmRSS");
     words.insert(words.begin(), {"inspect", jvm->pid_text()});
