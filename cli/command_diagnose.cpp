@@ -85,6 +85,8 @@ std::optional<ExitStatus> diagnose_target(const DiagnoseArguments& arguments, co
   const std::string& shown = arguments.inspect.format == "json" ? json : text;
   std::fwrite(shown.data(), 1, shown.size(), stdout);
   std::fflush(stdout);  // whatever becomes of the bundle
+  if (verdict.of_core && collected->target_incomplete)
+    for (const std::string& line : collected->missing) log_info("missing: " + line);
   const ExitStatus status = status_of(verdict, *collected);
   if (arguments.output.empty()) return status;
   return make_bundle(arguments, *collected,

@@ -52,6 +52,7 @@ struct Collected {
   std::vector<Part> parts;           // for the bundle (bundle_parts.h)
   std::vector<StepRecord> steps;     // in the order in which they ended
   std::vector<std::string> missing;  // parts that could not be read; one line each
+  bool target_incomplete = false;    // the target itself lacks something: a core that is cut off
   std::chrono::milliseconds elapsed{};
   std::chrono::nanoseconds pause_longest{}, pause_all{};
   std::size_t stops = 0;

@@ -239,12 +239,22 @@ struct StallFact {
   std::optional<StalledThread> last;
 };
 
+// Of a core: the JVM ended by itself (coreinspect/tools/crash.h).
+struct CrashFact {
+  std::string signal;                  // "SIGSEGV"
+  std::optional<std::uint64_t> fault;  // the address that could not be read or written
+  std::string thread;                  // its name; "" unknown
+  pid_t nid = 0;
+  std::vector<std::string> frames;  // native and Java ones, from where it crashed on, innermost first
+};
+
 struct Facts {
   std::string target;  // as argument of commands: a pid, or the path of a core
   bool live = true;    // false: a core
   bool ended = false;  // the process ended before all of this was read
   std::string release;
   int feature = 0;
+  std::optional<CrashFact> crash;
   std::vector<ThreadsLook> looks;
   BusyStacks busy;
   OperationsFact operations;

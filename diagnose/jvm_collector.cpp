@@ -101,9 +101,12 @@ Result<Publish> JvmCollector::open() {
   const coreinspect::SnapshotOptions snapshot{.max_stop = options_.max_stop, .native = true};
   sampler_.emplace(*inspection_, snapshot);
   std::vector<std::string> missing = inspection_->missing();
+  const bool incomplete = !missing.empty();
   if (!inspection_->healthy())
     missing.push_back("locks and names of threads: " + inspection_->healthy().error().message());
-  return [release = inspection_->vm().release(), feature = inspection_->vm().feature(), missing](Collected& collected) {
+  return [release = inspection_->vm().release(), feature = inspection_->vm().feature(), missing,
+          incomplete](Collected& collected) {
+    collected.target_incomplete = incomplete;
     collected.facts.release = release;
     collected.facts.feature = feature;
     add_missing(collected, missing);
@@ -116,7 +119,8 @@ Result<Publish> JvmCollector::look_at_threads() {
   last_ = facts_of(*inspection_, snapshot);
   last_->stopped += std::exchange(stopped_, {});
   last_->stops += std::exchange(stops_, 0);
-  return [look = *last_, missing = snapshot.missing](Collected& collected) {
+  return [look = *last_, crash = crash_of(*inspection_, snapshot), missing = snapshot.missing](Collected& collected) {
+    if (crash) collected.facts.crash = crash;
     add_stop(collected, look.pause);
     add_missing(collected, missing);
     collected.facts.looks.push_back(look);

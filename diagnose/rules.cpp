@@ -100,6 +100,7 @@ std::string_view to_string(Confidence confidence) {
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
+      {"crash", "a crash", without_threads, find_crash, false, true},
       {"deadlock", "deadlocks", without_threads, find_deadlocks},
       {"pool", "pools that wait for their own tasks", without_threads, find_starved_pools},
       {"native-deadlock", "deadlocks of the VM's locks and of native code", without_mutexes, find_native_deadlocks},

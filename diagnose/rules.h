@@ -21,6 +21,7 @@ struct Rule {
   void (*ask)(const Facts&, std::vector<Finding>&);
   // There are JVMs that do not tell it, or it needs longer intervals: the verdict is whole without it.
   bool not_all_tell = false;
+  bool of_core_only = false;  // a JVM that runs cannot have it: nothing was looked for
 };
 // Why a rule is not applied to a core that needs a JVM that runs.
 inline constexpr std::string_view kNotInCore = "a core does not run";
@@ -34,6 +35,7 @@ inline constexpr double kGrownUp = 20.0;  // seconds
 const std::vector<Rule>& rules();
 
 // One function for each subject; each adds its findings.
+void find_crash(const Facts& facts, std::vector<Finding>& found);
 void find_stopped(const Facts& facts, std::vector<Finding>& found);
 void find_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_starved_pools(const Facts& facts, std::vector<Finding>& found);

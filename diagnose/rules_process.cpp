@@ -46,6 +46,26 @@ void find_held_threads(const Facts& facts, std::vector<Finding>& found) {
 
 bool stands_still(const Facts& facts) { return always(facts.process, is_stopped) || always(facts.process, is_held); }
 
+void find_crash(const Facts& facts, std::vector<Finding>& found) {
+  if (!facts.crash) return;
+  const CrashFact& crash = *facts.crash;
+  std::string sentence = "The JVM crashed: " + crash.signal;
+  if (crash.fault) {
+    sentence += " at the address ";
+    append_hex(sentence, *crash.fault);
+  }
+  sentence += ", in " + (crash.thread.empty() ? "a thread" : "the thread " + quoted(crash.thread)) +
+              " with the native id " + std::to_string(crash.nid) + ".";
+  std::vector<std::string> evidence;
+  for (const std::string& frame : crash.frames) evidence.push_back("at " + frame);
+  if (evidence.empty()) evidence.emplace_back("the stack of that thread could not be read");
+  found.push_back({.rule = "crash",
+                   .sentence = std::move(sentence),
+                   .evidence = std::move(evidence),
+                   .confidence = Confidence::kCertain,
+                   .next = "jtrace stack " + facts.target});
+}
+
 void find_stopped(const Facts& facts, std::vector<Finding>& found) {
   if (always(facts.process, is_stopped)) {
     found.push_back({.rule = "stopped",

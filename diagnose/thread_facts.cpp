@@ -1,7 +1,11 @@
 #include "diagnose/thread_facts.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/clock.h"
 #include "coreinspect/runtime/compile_task.h"
+#include "coreinspect/tools/crash.h"
 #include "coreinspect/tools/lock_facts.h"
 #include "coreinspect/tools/profile.h"
 #include "coreinspect/tools/task_waits.h"
@@ -68,6 +72,16 @@ void add_compilation(const coreinspect::Inspection& inspection, const coreinspec
   fact.compiles = method ? (*method)->class_name + "::" + (*method)->name : "a method that cannot be read";
 }
 
+std::string text_of_frame(const coreinspect::Frame& frame) {
+  if (frame.method) return place({coreinspect::frame_name(frame), coreinspect::frame_source(frame), frame.bci});
+  const std::string name = printable(coreinspect::frame_name(frame));
+  return frame.module.empty() || frame.name.empty() ? name : name + " (" + printable(frame.module) + ")";
+}
+
+bool is_of_the_program(const coreinspect::Frame& frame) {
+  return frame.method != nullptr && !is_of_the_jdk(frame.method->class_name);
+}
+
 std::vector<ThreadKey> ids_of(const std::vector<target::Address>& threads, const LockFacts& locks) {
   std::vector<ThreadKey> ids;
   for (const target::Address each : threads)
@@ -82,6 +96,32 @@ std::vector<FrameFact> frames_of(const coreinspect::Walk& walk) {
   for (const coreinspect::Frame& frame : walk.frames)
     if (frame.method) frames.push_back({coreinspect::frame_name(frame), coreinspect::frame_source(frame), frame.bci});
   return frames;
+}
+
+std::optional<CrashFact> crash_of(const coreinspect::Inspection& inspection,
+                                  const coreinspect::ThreadSnapshot& snapshot) {
+  constexpr std::ptrdiff_t kShown = 6;
+  const auto crash = coreinspect::find_crash(inspection);
+  if (!crash) return std::nullopt;
+  CrashFact fact{.signal = coreinspect::signal_name(crash->signal), .fault = crash->fault, .nid = crash->thread};
+  for (const coreinspect::ThreadReport& each : snapshot.threads) {
+    const bool is_crashed =
+        each.registers && each.registers->sp() == inspection.target().core()->threads().front().registers.sp();
+    if (!is_crashed) continue;
+    fact.thread = each.shown_name();
+    const auto& frames = each.walk.frames;
+    auto at = std::find_if(frames.begin(), frames.end(), [&](const auto& frame) { return frame.pc == crash->pc; });
+    // The handler's frames say nothing of the place.
+    if (at == frames.end())
+      at = std::find_if(frames.begin(), frames.end(), [](const auto& frame) { return frame.method != nullptr; });
+    const auto last = at + std::min<std::ptrdiff_t>(kShown, frames.end() - at);
+    std::transform(at, last, std::back_inserter(fact.frames), text_of_frame);
+    // And who called all that.
+    if (std::none_of(at, last, is_of_the_program))
+      if (const auto own = std::find_if(last, frames.end(), is_of_the_program); own != frames.end())
+        fact.frames.push_back(text_of_frame(*own));
+  }
+  return fact;
 }
 
 ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspect::ThreadSnapshot& snapshot) {

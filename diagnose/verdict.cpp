@@ -36,7 +36,7 @@ std::string skipped_rules(const Verdict& verdict) {
          " looked; skipped: " + joined(names) + (more == 0 ? "" : " and " + std::to_string(more) + " more") + ".";
 }
 
-std::string headline(const Verdict& verdict) {
+std::string headline(const Verdict& verdict, bool partial) {
   const auto hints =
       static_cast<std::size_t>(std::count_if(verdict.findings.begin(), verdict.findings.end(),
                                              [](const Finding& each) { return each.confidence == Confidence::kHint; }));
@@ -44,7 +44,8 @@ std::string headline(const Verdict& verdict) {
   const std::string of_hints = hints == 0 ? "" : ", " + number_of(hints, "hint", "hints");
   if (sure == 0 && verdict.of_core)
     return "Nothing found" + of_hints + " by the " + std::to_string(verdict.asked.size()) + " of " +
-           std::to_string(rules().size()) + " rules that a core can answer.\n";
+           std::to_string(rules().size()) + " rules that a core can answer" +
+           (partial ? ", and a part of this one could not be read" : "") + ".\n";
   if (sure == 0) return "Nothing found" + of_hints + "." + skipped_rules(verdict) + "\n";
   return "Found: " + number_of(sure, "trouble", "troubles") + of_hints + "." + skipped_rules(verdict) + "\n";
 }
@@ -125,6 +126,7 @@ std::string asked_text(const Verdict& verdict) {
 Verdict judge(const Facts& facts) {
   Verdict verdict{.of_core = !facts.live, .ended = facts.ended};
   for (const Rule& rule : rules()) {
+    if (facts.live && rule.of_core_only) continue;
     if (const auto why = rule.unasked(facts); !why.empty()) {
       // Of a process that has ended the reasons of one that runs do not hold.
       verdict.unasked.push_back({std::string(rule.about), std::string(facts.ended ? kEnded : why),
@@ -144,12 +146,13 @@ bool is_partial(const Verdict& verdict, const Collected& collected) {
                                   [](const StepRecord& each) { return !each.problem.empty(); });
   const bool unasked =
       std::any_of(verdict.unasked.begin(), verdict.unasked.end(), [](const Unasked& each) { return !each.expected; });
-  return failed || unasked;
+  // A core stays as it is: what cannot be read of it is missing for good.
+  return failed || unasked || (verdict.of_core && collected.target_incomplete);
 }
 
 std::string text_of(const Verdict& verdict, const Collected& collected) {
   std::string out = verdict.ended ? "The process ended while it was looked at: what follows was read before.\n" : "";
-  out += headline(verdict);
+  out += headline(verdict, is_partial(verdict, collected));
   const std::size_t count = verdict.findings.size();
   for (std::size_t i = 0; i < std::min(count, kHeadline); ++i) append_finding(out, verdict.findings[i], i + 1);
   if (count > kHeadline) out += "\nBelow these:\n";

@@ -1,16 +1,14 @@
 // The views of the VM itself: info, flags, properties, args, vmstructs.
 #include <algorithm>
-#include <csignal>
-#include <cstring>
 
 #include "base/clock.h"
 #include "base/strings.h"
 #include "coreinspect/model/core_death.h"
 #include "coreinspect/tools/counters.h"
+#include "coreinspect/tools/crash.h"
 #include "coreinspect/tools/properties.h"
 #include "coreinspect/tools/secrets.h"
 #include "coreinspect/tools/views.h"
-#include "coreinspect/unwind/native_unwinder.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -42,26 +40,6 @@ class Facts {
   JsonWriter writer_;
 };
 
-// A JVM that crashes aborts itself in its signal handler. The signal that began it is on the stack of the crashed
-// thread, in the signal frame.
-std::optional<siginfo_t> first_signal(const Inspection& inspection, const target::Registers& registers) {
-  const auto code = inspection.code();
-  const NativeUnwinder unwinder(inspection.target(), inspection.vm().memory(),
-                                [&](Address pc) { return code && (*code)->contains(pc); });
-  std::optional<siginfo_t> found;
-  for (const NativeFrame& frame : unwinder.walk(registers, true, 0).frames) {
-    if (!frame.signal || frame.siginfo == 0) continue;
-    const auto info = inspection.vm().memory().read<siginfo_t>(frame.siginfo);
-    if (info && info->si_signo > 0 && info->si_signo < NSIG) found = *info;  // the outermost came first
-  }
-  return found;
-}
-
-std::string signal_name(int number) {
-  const char* name = ::sigabbrev_np(number);
-  return "SIG" + (name ? std::string(name) : std::to_string(number));
-}
-
 void add_crash(const Inspection& inspection, Facts& facts) {
   const target::CoreFile* core = inspection.target().core();
   if (!core) return;
@@ -77,10 +55,9 @@ void add_crash(const Inspection& inspection, Facts& facts) {
   facts.add("crashedThread",
             died_by_signal(*core) ? "crashed thread (native id)" : "first thread of the core (native id)", first.tid);
   facts.add("pc", "its pc", hex(first.registers.pc()));
-  if (const auto crash = first_signal(inspection, first.registers)) {
-    facts.add("crashSignal", "crashed by", signal_name(crash->si_signo));
-    if (crash->si_code > 0 && (crash->si_signo == SIGSEGV || crash->si_signo == SIGBUS))
-      facts.add("crashFaultAddress", "at the address", hex(reinterpret_cast<Address>(crash->si_addr)));
+  if (const auto crash = crash_in_handler(inspection)) {
+    facts.add("crashSignal", "crashed by", signal_name(crash->signal));
+    if (crash->fault) facts.add("crashFaultAddress", "at the address", hex(*crash->fault));
   }
   const auto threads = java_thread_addresses(inspection.vm());
   if (!threads) return;

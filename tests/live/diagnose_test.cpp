@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -103,6 +104,49 @@ TEST_P(Diagnose, KnowsWhomANotifiedThreadWaitsFor) {
   const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", "0.3"});
   EXPECT_THAT(found.texts("deadlock"), ElementsAre(AllOf(HasSubstr("relock-1"), HasSubstr("relock-2"))));
   EXPECT_THAT(found.texts("contention"), ElementsAre(AllOf(HasSubstr("6 threads wait"), HasSubstr("keeper"))));
+}
+
+TEST_P(Diagnose, NamesTheCrashOfACoreFirst) {
+  if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
+  const auto jvm = start({}, "MoreAilments");
+  must(jvm->ask("relock"));
+  const CoreFolder folder(*jvm);
+  must(jvm->send("crash"));
+  must(jvm->wait_exit());
+  const std::string core = folder.core(), root = GetParam().root.value_or("/");
+  ASSERT_NE(core, "");
+  const Diagnosis found = diagnose(core, {"--sysroot", root});
+  EXPECT_EQ(found.done.status, 1) << found.done.err;
+  EXPECT_THAT(found.rules(), ElementsAre("crash", "deadlock")) << found.done.out;
+  EXPECT_THAT(found.texts("crash"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("SIGSEGV at the address 0x30"),
+                                                      HasSubstr("the thread \\\"crasher\\\""),
+                                                      HasSubstr("at MoreAilments.crash(MoreAilments.java:"))));
+  EXPECT_EQ(found.document["data"][0]["next"], "jtrace stack " + core);
+
+  // Without the end of the file.
+  std::filesystem::resize_file(core, std::filesystem::file_size(core) - 65536);
+  const CommandOutput cut = must(run_jtrace({"diagnose", core, "--sysroot", root}));
+  EXPECT_THAT(cut.status, ::testing::AnyOf(1, 9)) << cut.out;
+  EXPECT_THAT(cut.err, HasSubstr("missing: ")) << cut.err;
+}
+
+TEST_P(Diagnose, OfATruncatedCoreIsPartial) {
+  if (const std::string why = why_no_kernel_core(); !why.empty()) JTRACE_SKIP("live", why);
+  const auto jvm = start({}, "MoreAilments");
+  const CoreFolder folder(*jvm);
+  // JDK 8 leaves the kernel's default: without the memory of the counters.
+  std::ofstream("/proc/" + jvm->pid_text() + "/coredump_filter") << "0x3f";
+  jvm->signal(SIGXCPU);
+  must(jvm->wait_exit());
+  const std::string core = folder.core(), root = GetParam().root.value_or("/");
+  ASSERT_NE(core, "");
+  const Diagnosis whole = diagnose(core, {"--sysroot", root});
+  EXPECT_EQ(whole.done.status, 0) << whole.done.err;
+  std::filesystem::resize_file(core, std::filesystem::file_size(core) - 65536);
+  const Diagnosis found = diagnose(core, {"--sysroot", root});
+  EXPECT_EQ(found.done.status, 9) << found.done.out;
+  EXPECT_THAT(found.done.err, HasSubstr("missing: ")) << found.done.err;
+  EXPECT_FALSE(found.document["complete"]) << found.done.out;
 }
 
 TEST_P(Diagnose, NamesThreadsThatWaitForWhatCannotCome) {

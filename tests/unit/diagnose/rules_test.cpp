@@ -37,6 +37,23 @@ Facts facts_of(std::vector<ThreadsLook> looks) {
 
 ThreadsLook deadlocked() { return {.threads = {waiter(1, 2), waiter(2, 1)}, .deadlocks = {{1, 2}}}; }
 
+TEST(CrashRule, NamesSignalAddressThreadAndFrames) {
+  Facts facts = facts_of({{.threads = {waiter(1, 2), waiter(2, 1)}, .deadlocks = {{1, 2}}}});
+  facts.live = false;
+  EXPECT_THAT(found_by(find_crash, facts), IsEmpty());
+  facts.crash =
+      CrashFact{.signal = "SIGSEGV", .fault = 0x10, .thread = "main", .nid = 7, .frames = {"App.f(App.java:3)"}};
+  const auto found = found_by(find_crash, facts);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].sentence,
+            "The JVM crashed: SIGSEGV at the address 0x10, in the thread \"main\" with the native id 7.");
+  EXPECT_THAT(found[0].evidence, ::testing::ElementsAre("at App.f(App.java:3)"));
+  EXPECT_EQ(found[0].confidence, Confidence::kCertain);
+  EXPECT_EQ(found[0].next, "jtrace stack 4711");
+  // Nothing is more important.
+  EXPECT_EQ(rules().front().name, "crash");
+}
+
 TEST(DeadlockRule, NeedsTheSameCircleAtTwoLooks) {
   const ThreadsLook none{.threads = {waiter(1, 2), waiter(2, 1)}};
   ThreadsLook turned = deadlocked();

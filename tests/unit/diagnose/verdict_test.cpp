@@ -128,6 +128,19 @@ TEST(Verdict, OfACoreIsWholeWithoutWhatOnlyALiveJvmHas) {
   EXPECT_THAT(text, HasSubstr("\n  a core does not run: a stopped process, handshakes"));
 }
 
+TEST(Verdict, OfACoreOfWhichAPartIsMissingIsPartial) {
+  Collected collected = all_of_core();
+  collected.missing = {"the VM operation is not known"};
+  EXPECT_FALSE(is_partial(judge(collected.facts), collected)) << "no core of this JVM has it";
+  collected.missing = {"the core is truncated"};
+  collected.target_incomplete = true;
+  const Verdict verdict = judge(collected.facts);
+  EXPECT_TRUE(is_partial(verdict, collected));
+  const std::string text = text_of(verdict, collected);
+  EXPECT_THAT(text, HasSubstr(" rules that a core can answer, and a part of this one could not be read.\n"));
+  EXPECT_THAT(text, HasSubstr("\n  the core is truncated\n"));
+}
+
 TEST(Verdict, OfACoreWithoutThreadsIsPartial) {
   Collected collected = all_of_core();
   collected.facts.looks.clear();
