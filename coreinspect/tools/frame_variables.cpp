@@ -87,16 +87,36 @@ void FrameVariables::add(const Walk& walk, const HeadersAtStop* headers) {
     if (frame.method != nullptr && !frame.method->is_native()) frames_.emplace(&frame, read(frame));
 }
 
-void FrameVariables::settle(bool moved) {
-  if (!moved) return;
-  const auto drop = [](auto&& self, FrameVariable& variable) -> void {
+std::size_t FrameVariables::settle(const std::string& why) {
+  if (why.empty()) return 0;
+  std::size_t dropped = 0;
+  const auto drop = [&](auto&& self, FrameVariable& variable) -> void {
     for (FrameVariable& part : variable.parts) self(self, part);
-    if (!variable.refers) return;
+    if (!variable.refers || !variable.missing.empty()) return;
+    ++dropped;
     variable.value.clear();
-    variable.missing = "a collection has moved objects meanwhile";
+    variable.missing = why;
   };
   for (auto& [frame, variables] : frames_)
     for (FrameVariable& variable : variables) drop(drop, variable);
+  return dropped;
+}
+
+std::size_t FrameVariables::masked() const {
+  const auto count = [](auto&& self, const FrameVariable& variable) -> std::size_t {
+    std::size_t all = variable.masked && variable.missing.empty() ? 1 : 0;
+    for (const FrameVariable& part : variable.parts) all += self(self, part);
+    return all;
+  };
+  std::size_t all = 0;
+  for (const auto& [frame, variables] : frames_)
+    for (const FrameVariable& variable : variables) all += count(count, variable);
+  return all;
+}
+
+void FrameVariables::put_text(FrameVariable& variable, std::string text) {
+  variable.masked = !mask_.shows() && names_secret_field(variable.name);
+  variable.value = "\"" + mask_.value_of(variable.masked, std::move(text)) + "\"";
 }
 
 const std::vector<FrameVariable>* FrameVariables::of(const Frame& frame) const {
@@ -157,7 +177,7 @@ void FrameVariables::put_object(FrameVariable& variable, Address object, const s
   if (name == "java.lang.String") {
     const auto text = inspection_.objects().text(object, kMaxText);
     if (!text) variable.missing = "memory is missing";
-    else variable.value = "\"" + mask_.value_of(names_secret_field(variable.name), *text) + "\"";
+    else put_text(variable, *text);
     return;
   }
   variable.value = name + "@" + hex(object);
@@ -207,7 +227,7 @@ void FrameVariables::put_apart(FrameVariable& variable, const Frame& frame, std:
       return;
     }
     variable.refers = true;  // its array is in the heap
-    variable.value = "\"" + mask_.value_of(names_secret_field(variable.name), *text) + "\"";
+    put_text(variable, *text);
     return;
   }
   if (depth >= kMaxDepth) return;

@@ -23,6 +23,7 @@ struct FrameVariable {
   std::string value;                 // numbers; strings in quotes; other objects as class@address; null
   std::string missing;               // why there is no value; "" if there is one
   bool refers = false;               // the value is a reference to an object of the heap
+  bool masked = false;               // the value is a secret, and not shown
   bool apart = false;                // an object that the compiler has taken apart: `parts`
   std::vector<FrameVariable> parts;  // its fields or elements
 };
@@ -33,19 +34,21 @@ class FrameVariables {
 
   // Reads those of all Java frames of a walk. `headers`: of the stop, or null.
   void add(const Walk& walk, const HeadersAtStop* headers);
-  // To be called when all are read: whether objects may have moved meanwhile.
-  void settle(bool moved);
+  // To be called when all are read: why objects may be elsewhere by now; "" if they are not. Returns how many values
+  // are not known for that.
+  std::size_t settle(const std::string& why);
   // Null for a frame that was not added, or is none of Java.
   const std::vector<FrameVariable>* of(const Frame& frame) const;
   void append_text(std::string& out, const Frame& frame) const;
   void write(JsonWriter& json, const Frame& frame) const;
-  std::size_t masked() const { return mask_.count(); }
+  std::size_t masked() const;  // values that are shown, but for their text
 
  private:
   std::vector<FrameVariable> read(const Frame& frame);
   FrameVariable variable(const Frame& frame, std::string name, const std::string& type, const Result<LocalValue>& value,
                          int depth);
   void put_object(FrameVariable& variable, Address object, const std::string& type);
+  void put_text(FrameVariable& variable, std::string text);
   std::optional<std::string> text_of(const TakenApart& string) const;
   void put_apart(FrameVariable& variable, const Frame& frame, std::uint32_t id, int depth);
   bool can_be_in(Address klass, const std::string& declared) const;

@@ -342,12 +342,25 @@ void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as
   else result.out += groups.text();
 }
 
-// Reads the variables of all frames. Returns whether the objects were still where the frames say.
-void add_variables(const Inspection& inspection, const ThreadSnapshot& snapshot, FrameVariables& variables) {
+// Why the objects may be elsewhere than the frames say; "" if they are not.
+std::string why_moved(const Inspection& inspection, const ThreadSnapshot& snapshot) {
+  if (!objects_may_have_moved(inspection, snapshot)) return "";
+  if (!inspection.vm().moves_while_running()) return "a collection has moved objects meanwhile";
+  const std::string collector(inspection.vm().collector());
+  return (collector == "Z" ? "ZGC" : collector) + " moves objects while threads run";
+}
+
+// Reads the variables of all frames.
+void add_variables(const Inspection& inspection, const ThreadSnapshot& snapshot, FrameVariables& variables,
+                   std::vector<std::string>& missing) {
   for (const ThreadReport& each : snapshot.threads) variables.add(each.walk, snapshot.headers.get());
   for (const VirtualThread& each : snapshot.virtual_threads)
     variables.add(each.walk, each.mounted ? snapshot.headers.get() : nullptr);
-  variables.settle(objects_may_have_moved(inspection, snapshot));
+  const std::string why = why_moved(inspection, snapshot);
+  const std::size_t dropped = variables.settle(why);
+  if (dropped == 0) return;
+  missing.push_back(counted(dropped, "local variable") + " with references: " + why +
+                    (inspection.vm().moves_while_running() ? "; jtrace core and jtrace debug have them" : ""));
 }
 
 Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Shown shown, bool with_owned) {
@@ -368,7 +381,7 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
   std::optional<FrameVariables> variables;
   if (options.threads.locals) {
     variables.emplace(inspection, options.show_secrets);
-    add_variables(inspection, snapshot, *variables);
+    add_variables(inspection, snapshot, *variables, snapshot.missing);
     shown.variables = &*variables;
   }
   const ObjectNames names{inspection.objects(), snapshot.lock_classes};

@@ -22,6 +22,8 @@ namespace {
 
 using nlohmann::json;
 using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using Values = std::map<std::string, std::string>;  // "METHOD NAME": value
 
 struct Mode {
@@ -188,6 +190,19 @@ TEST_P(LocalsOnEachJdk, AreWhatTheProgramSays) {
   if (compiled()) {
     EXPECT_LT(interpreted, frames - 7) << "of " << frames << " frames";
   }
+}
+
+TEST(LocalsWithZ, HaveNoReferencesAndTheRealReason) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  JTRACE_NEED_JDK(jdk);
+  JvmOptions options{.flags = {"-Xint", "-Xmx64m", "-XX:+UseZGC"}, .arguments = {"1"}};
+  const auto jvm = must(JvmProcess::start(*jdk, "Locals", options));
+  const auto done = must(run_jtrace({"stack", jvm->pid_text(), "--java", "--locals"}));
+  EXPECT_EQ(done.status, 9);
+  EXPECT_THAT(done.err, HasSubstr("with references: ZGC moves objects while threads run; jtrace core"));
+  EXPECT_THAT(done.out, HasSubstr("<not available: ZGC moves objects while threads run>"));
+  EXPECT_THAT(done.out, Not(HasSubstr("a collection has moved")));
+  EXPECT_THAT(done.err, Not(HasSubstr("masked")));
 }
 
 TEST_P(LocalsInADebugger, AreTheSame) {
