@@ -12,19 +12,49 @@
 namespace jtrace::diagnose {
 namespace {
 
+constexpr const char* kHost = "HOST";
 constexpr std::array<std::string_view, 5> kCommon = {"/", "/root", "/tmp", "root", "localhost"};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-std::string replaced(std::string_view text, const std::string& word, const std::string& by) {
+// Whether text[at, end) is no part of a longer word.
+bool is_whole(std::string_view text, std::size_t at, std::size_t end) {
+  return (at == 0 || !is_word(text[at]) || !(is_word(text[at - 1]) || text[at - 1] == '.')) &&
+         (end == text.size() || !is_word(text[end]));
+}
+
+// `.example.com` after a host's name; not `.name`, which a property or a class has too.
+bool begins_domain(std::string_view text) {
+  std::size_t labels = 0, at = 0;
+  while (at + 1 < text.size() && text[at] == '.' && std::islower(static_cast<unsigned char>(text[at + 1])) != 0) {
+    ++labels;
+    for (++at; at < text.size() && (std::islower(static_cast<unsigned char>(text[at])) != 0 ||
+                                    std::isdigit(static_cast<unsigned char>(text[at])) != 0 || text[at] == '-');)
+      ++at;
+  }
+  const char after = at < text.size() ? text[at] : ' ';
+  return labels >= 2 && !is_word(after) && after != '_' && after != '$' && after != '(';
+}
+
+// A short host name may be a part of names of classes and packages: jdk/internal/vm/Continuation, vm.Thread.
+bool is_host(std::string_view text, std::size_t at, std::size_t end) {
+  if (!is_whole(text, at, end)) return false;
+  const std::string_view before = text.substr(0, at), after = text.substr(end);
+  if (before.ends_with("//") || (before.ends_with('@') && at >= 2 && is_word(text[at - 2]))) return true;
+  const auto is_joined = [](char c) { return c == '/' || c == '_' || c == '$'; };
+  if (at > 0 && is_joined(text[at - 1])) return false;
+  if (after.size() < 2 || !(is_joined(after[0]) || after[0] == '.')) return true;
+  // An InetAddress is a name, a slash and numbers. A full stop may end a sentence.
+  if (after[0] == '/') return std::isdigit(static_cast<unsigned char>(after[1])) != 0;
+  return after[0] == '.' && (!is_word(after[1]) || begins_domain(after));
+}
+
+std::string replaced(std::string_view text, const std::string& word, const std::string& by,
+                     bool (*is_named)(std::string_view, std::size_t, std::size_t)) {
   std::string out;
   std::size_t from = 0;
-  for (std::size_t at; (at = text.find(word, from)) != text.npos; from = at + word.size()) {
-    const std::size_t end = at + word.size();
-    const bool whole = (at == 0 || !is_word(word.front()) || !(is_word(text[at - 1]) || text[at - 1] == '.')) &&
-                       (end == text.size() || !is_word(text[end]));
-    out.append(text.substr(from, at - from)).append(whole ? by : word);
-  }
+  for (std::size_t at; (at = text.find(word, from)) != text.npos; from = at + word.size())
+    out.append(text.substr(from, at - from)).append(is_named(text, at, at + word.size()) ? by : word);
   return out.append(text.substr(from));
 }
 
@@ -59,7 +89,7 @@ std::string home_of(std::string_view passwd, uid_t uid, std::string& user) {
 
 Anonymizer::Anonymizer(const Names& names) {
   for (const auto& [word, by] : {std::pair{names.work, "/WORK"}, std::pair{names.home, "/HOME"},
-                                 std::pair{names.host, "HOST"}, std::pair{names.user, "USER"}})
+                                 std::pair{names.host, kHost}, std::pair{names.user, "USER"}})
     if (word.size() > 1 && std::find(kCommon.begin(), kCommon.end(), word) == kCommon.end())
       words_.emplace_back(word, by);
   // The longest first: a working folder lies in the home folder of a user, whose name is part of both.
@@ -69,7 +99,7 @@ Anonymizer::Anonymizer(const Names& names) {
 
 std::string Anonymizer::applied_to(std::string_view text) {
   std::string named(text);
-  for (const auto& [word, by] : words_) named = replaced(named, word, by);
+  for (const auto& [word, by] : words_) named = replaced(named, word, by, by == kHost ? is_host : is_whole);
   std::string out;
   for (std::size_t at = 0; at < named.size();) {
     const bool begins = at == 0 || (!is_word(named[at - 1]) && named[at - 1] != '.');

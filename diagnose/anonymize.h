@@ -2,9 +2,10 @@
 //
 // The host name, the user's name, the home folder and the working folder become HOST, USER, /HOME and /WORK, and each
 // IPv4 address, except those of the loopback and 0.0.0.0, becomes ip-1, ip-2, ... Words are replaced as wholes, and not
-// after a full stop (java.vm.name on a host vm). The
-// user root keeps its name, and so do folders that many machines have ("/", "/root", "/tmp"). All else stays as it is:
-// names of classes, threads and files elsewhere, and other hosts that are called by name.
+// after a full stop (java.vm.name on a host vm). The host is none beside a slash (jdk/internal/vm/Continuation), but
+// for URLs and addresses, and none before a full stop, but for domains (vm.example.com). The user root keeps its name,
+// and so do folders that many machines have ("/", "/root", "/tmp"). All else stays as it is: names of classes, threads
+// and files elsewhere, and other hosts that are called by name.
 #pragma once
 
 #include <map>

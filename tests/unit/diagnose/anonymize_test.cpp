@@ -12,6 +12,20 @@ TEST(Anonymizer, ReplacesTheNamesOfMachineAndUserAsWholeWords) {
   EXPECT_EQ(names.applied_to("com.annabel.Db7 java.db7.x db77 xdb7"), "com.annabel.Db7 java.db7.x db77 xdb7");
 }
 
+TEST(Anonymizer, AShortHostNameIsNoPartOfAClass) {
+  Anonymizer names({.host = "vm"});
+  for (const char* same :
+       {"Ljdk/internal/vm/Continuation;", "jdk/internal/vm/Continuation", "jdk.internal.vm.Continuation",
+        "vm.Thread.run(Thread.java:3)", "vm/Thread", "java.vm.name", "vm.name=x", "vm_info", "vm$1", "/usr/lib/vm/x",
+        "jvm vmx", "vm.foo.bar(B.java)", "VM Thread"})
+    EXPECT_EQ(names.applied_to(same), same);
+  EXPECT_EQ(names.applied_to("vm.example.com vm.example.com:80/x"), "HOST.example.com HOST.example.com:80/x");
+  EXPECT_EQ(names.applied_to("http://vm:8080/a //vm/a http://vm.lan/"), "http://HOST:8080/a //HOST/a http://HOST.lan/");
+  EXPECT_EQ(names.applied_to("anna@vm anna@vm.lan:~"), "anna@HOST anna@HOST.lan:~");
+  EXPECT_EQ(names.applied_to("vm/192.168.7.1:80"), "HOST/ip-1:80");
+  EXPECT_EQ(names.applied_to("on vm. \"vm\" vm:8080 (vm)"), "on HOST. \"HOST\" HOST:8080 (HOST)");
+}
+
 TEST(Anonymizer, NumbersAddressesAndLeavesVersionsAlone) {
   Anonymizer names({});
   EXPECT_EQ(names.applied_to("10.1.2.3:80 10.1.2.4 10.1.2.3."), "ip-1:80 ip-2 ip-1.");
