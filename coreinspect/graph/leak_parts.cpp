@@ -155,8 +155,9 @@ void find_direct_buffers(LeakSearch& search) {
   LeakSuspect suspect{
       .kind = "direct buffers", .of = "java.nio.DirectByteBuffer", .retained = bytes, .entries = owners.size()};
   suspect.holder = holders.first();
-  suspect.sentence = counted(owners.size(), "direct buffer") + " keep " + std::to_string(bytes) +
-                     " bytes outside the heap, which has " + std::to_string(search.tree.reachable());
+  suspect.sentence = counted(owners.size(), "direct buffer keeps", "direct buffers keep") + " " +
+                     std::to_string(bytes) + " bytes outside the heap, which has " +
+                     std::to_string(search.tree.reachable());
   suspect.evidence = holders.sentences(kHolders);
   suspect.evidence.push_back("the way to one of them: " + search.held.path(owners.front()));
   search.report.suspects.push_back(std::move(suspect));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/name_pattern.h"
 #include "base/strings.h"
 #include "coreinspect/graph/value_search.h"
 #include "coreinspect/tools/graph_text.h"
@@ -42,6 +43,9 @@ std::string text_of(const Row& row) {
 Result<ViewResult> graph_value_search(const ObjectGraph& graph, const ViewOptions& options) {
   if (graph.file().is_redacted())
     return fail(ErrorCategory::kRefused, "the heap dump is redacted: its fields have no values");
+  const auto is_meant = [&](const auto& each) { return is_chosen(options.heap.filter, each.name); };
+  if (std::none_of(graph.classes().begin(), graph.classes().end(), is_meant))
+    return fail(ErrorCategory::kNotFound, "no class matches " + options.heap.filter);
   ViewResult result{.missing = graph.missing()};
   ValueSearch search(graph, WantedValue::of(options.arguments.front()));
   std::vector<Row> rows = rows_by_count(search, search.run(options.heap.filter));

@@ -261,6 +261,7 @@ TEST_P(Contents, AreFoundByValue) {
     const CommandOutput none = ask(target, {"values", "no field has this text"});
     expect_answered(none, target);
     EXPECT_EQ(none.out, "0 places with this value, in 0 fields\n");
+    EXPECT_EQ(ask(target, {"values", "true", "--class", "nosuch"}).status, 3);
   }
 }
 
