@@ -21,7 +21,7 @@ FOLDERS = {path.name for path in TREE.iterdir() if path.is_dir() and not path.na
 OTHERS = set("""--all --build --cap-add --change --container --custom --gid --help --image --install --mount --name
  --output-on-failure --pid --prefix --preset --privileged --profile --read-only --rm --security-opt --self-test --shm-size --target
  --test-dir --tmpfs --user --userns --version --volume --no-install-recommends --section --cap-drop --ipc
- --now --enable-dtrace --gtest --arch""".split())
+ --now --enable-dtrace --gtest --arch --proxy-user""".split())
 
 
 def options_of(folder):
