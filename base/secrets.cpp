@@ -90,7 +90,8 @@ class SecretScan {
     const std::string_view key = word.substr(name, std::min(equals, colon) - name);
     if (name == 2 && equals < word.size() && looks_secret(word.substr(name, equals - name)))
       return Range(at + equals + 1, value_end(at + equals + 1));
-    if (names_secret_field(key)) {
+    // "--key" alone is as often a certificate's key as a name to look up; what is masked here can still be asked for.
+    if (names_secret_field(key) || key == "key") {
       const std::size_t separator = std::min(equals, colon);
       if (separator < word.size()) return Range(at + separator + 1, value_end(at + separator + 1));
       return word.starts_with("-D") ? std::nullopt : next_word(end);

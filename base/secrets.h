@@ -2,7 +2,7 @@
 //
 // Masked are, in the words of a command line:
 //   -Dname=value, --name=value          if looks_secret (base/strings.h) says so of the name
-//   --name value, -name value, --name:value, -name:value, -name=value   if names_secret_field says so
+//   --name value, -name value, --name:value, -name:value, -name=value   if names_secret_field says so, or `key`
 //   -u name:value, --user name:value    (curl), also --proxy-user
 // and anywhere in a text:
 //   name=value, "name":"value", name='value'   if names_secret_field says so of the name

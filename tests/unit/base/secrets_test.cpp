@@ -52,6 +52,7 @@ TEST(MaskSecrets, LeavesWhatOnlyLooksLikeOne) {
 TEST(MaskSecrets, OfWordsEndsWithTheWord) {
   EXPECT_EQ(mask_secrets_of_words({"java", "-Dapi.token=a b", "Main", "--password", "hunter 2", "x"}),
             "java -Dapi.token=*** Main --password *** x");
+  EXPECT_EQ(mask_secrets_of_words({"Main", "--key", "hunter2", "-keystore", "f"}), "Main --key *** -keystore f");
   EXPECT_EQ(mask_secrets_of_words({}), "");
 }
 
