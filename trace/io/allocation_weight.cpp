@@ -12,21 +12,14 @@ namespace jtrace::trace::io {
 
 namespace {
 
-bool lacks(std::string_view line, std::uint64_t events) { return (record::events_lacking(line) & events) != 0; }
-
+// Asked for each objAlloc: without copies.
 bool lacks_objects(const Scope& scope) {
-  return std::ranges::any_of(scope.unavailable,
-                             [](const std::string& line) { return lacks(line, record::kObjAllocEvent); });
+  return std::ranges::any_of(scope.unavailable, [](const std::string& line) {
+    return (record::events_lacking(line) & record::kObjAllocEvent) != 0;
+  });
 }
 
 }  // namespace
-
-std::vector<std::string> unavailable_allocations(const Scope& scope) {
-  std::vector<std::string> found;
-  for (const std::string& why : scope.unavailable)
-    if (lacks(why, record::kObjAllocEvent | record::kAllocationEvent)) found.push_back(why);
-  return found;
-}
 
 AllocationKind allocation_kind(const Scope& scope) {
   if (scope.has_events_option) {
@@ -74,8 +67,8 @@ std::string allocation_note(const Scope& scope, std::uint64_t samples) {
     case AllocationKind::kExact:
     case AllocationKind::kNone: return {};
   }
-  for (const std::string& why : scope.unavailable)
-    if (lacks(why, record::kObjAllocEvent)) note += "; " + printable(why.substr(why.find(": ") + 2));
+  for (const std::string& why : scope.unavailable_of(record::kObjAllocEvent))
+    note += "; " + printable(why.substr(why.find(": ") + 2));
   return note;
 }
 

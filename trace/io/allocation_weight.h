@@ -42,9 +42,6 @@ bool is_large_sample(const Scope& scope, const ObjAlloc& alloc);
 // For samples of large objects and of others, taken by a JDK whose sampler then takes too many; "" of other JDKs.
 std::string surplus_note(const Scope& scope);
 
-// What the JVM could not give of allocations, sampled or each of them (jtrace.unavailable), with the reason.
-std::vector<std::string> unavailable_allocations(const Scope& scope);
-
 // The type in an objAlloc or objDef: "java.lang.String", "byte[]", "java.lang.String[]"; "?" if it has neither class
 // nor kind.
 std::string allocated_type(const Scope& scope, Number is_array, ClassId class_id);

@@ -9,6 +9,7 @@
 #include "trace/io/call_stacks.h"
 #include "trace/io/call_tree.h"
 #include "trace/io/converter.h"
+#include "trace/record/control.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -96,7 +97,7 @@ class CollapsedWriter final : public Converter, private CallListener {
     std::string why = "the trace has no allocations";
     bool is_told = false;
     for (const auto& scope : scopes_.all()) {
-      for (const std::string& each : unavailable_allocations(*scope)) {
+      for (const std::string& each : scope->unavailable_of(record::kObjAllocEvent | record::kAllocationEvent)) {
         why += "; not in it: " + printable(each);
         is_told = true;
       }

@@ -80,6 +80,13 @@ void note_object(Scope& scope, ObjectId id, ClassId class_id, Number is_array) {
 
 }  // namespace
 
+std::vector<std::string> Scope::unavailable_of(std::uint64_t events) const {
+  std::vector<std::string> lines;
+  for (const std::string& line : unavailable)
+    if ((record::events_lacking(line) & events) != 0) lines.push_back(line);
+  return lines;
+}
+
 ShortContentions Scope::all_short_contentions() const {
   ShortContentions all;
   for (const auto& [name, sum] : short_contentions) {

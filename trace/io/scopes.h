@@ -89,6 +89,8 @@ struct Scope {
   bool serves_virtual_threads(std::uint64_t thread) const;
   std::string class_name(std::uint64_t id) const;
   std::string method_name(std::uint64_t id) const;
+  // Of `unavailable`, the lines that name one of these events (EventBit).
+  std::vector<std::string> unavailable_of(std::uint64_t events) const;
   // Of all classes.
   ShortContentions all_short_contentions() const;
   // "812 contentions of less than 1ms, 0.312 s in all, are only counted"; "" if there were none.

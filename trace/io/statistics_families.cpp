@@ -35,10 +35,6 @@ std::uint64_t amount(const ScopeStatistics& statistics, Family family) {
   return 0;
 }
 
-}  // namespace
-
-namespace {
-
 // "methods, calls: an SDDF file does not have them"; "" if nothing is said.
 std::string what_is_not_in_it(const Statistics& statistics, Family family) {
   const std::uint64_t events = family == Family::kCalls        ? record::kMethodEvent
@@ -47,8 +43,7 @@ std::string what_is_not_in_it(const Statistics& statistics, Family family) {
   std::string lines;
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr)
-      for (const std::string& line : each.scope->unavailable)
-        if ((record::events_lacking(line) & events) != 0) lines += "; not in it: " + printable(line);
+      for (const std::string& line : each.scope->unavailable_of(events)) lines += "; not in it: " + printable(line);
   return lines;
 }
 
