@@ -15,8 +15,6 @@
 namespace jtrace::dtrace {
 namespace {
 
-constexpr int kInterpreterDecidesOnce = 24;
-
 bool has(const std::vector<std::string>& flags, std::string_view name) {
   return std::find(flags.begin(), flags.end(), name) != flags.end();
 }
@@ -25,7 +23,7 @@ bool has(const std::vector<std::string>& flags, std::string_view name) {
 
 Result<std::vector<std::string>> limits_of_switching(const Libjvm& libjvm, const std::vector<std::string>& flags) {
   std::vector<std::string> lines;
-  const bool once = libjvm.feature >= kInterpreterDecidesOnce;
+  const bool once = libjvm.interpreter_decides_once();
   const std::string jdk = "JDK " + std::to_string(libjvm.feature);
   if (has(flags, "DTraceMethodProbes")) {
     if (once && !libjvm.compiles)

@@ -31,7 +31,9 @@ struct Libjvm {
   // Empty for a file; empty with flag_error if they could not be read.
   std::map<std::string, ProbeFlag> flags;
   std::optional<Error> flag_error;
-  int feature = 0;       // 8, 11, 17, ...; 0 if unknown
+  int feature = 0;  // 8, 11, 17, ...; 0 if unknown
+  // From JDK 24 on its interpreter has probes from the start, or never: a flag that is switched on does not reach it.
+  bool interpreter_decides_once() const { return feature >= 24; }
   bool compiles = true;  // false: everything is interpreted (-Xint)
 
   // Whether `probe` can fire now: its flag is on, or it needs none. Nothing if unknown.

@@ -5,9 +5,8 @@
 namespace jtrace::dtrace {
 namespace {
 
-constexpr int kInterpreterDecidesOnce = 24;  // JDK: its templates have the probes from the start, or never
-// Measured with -Xint: 8 and 21 to 27 give the object's size; 11 and 17 what a register holds (SharedRuntime::
-// dtrace_object_alloc got a parameter that templateTable_x86.cpp did not pass).
+// Measured with -Xint, objects of 32 bytes: 8, 21, 25 and 27 give their size; 11 and 17 gave 0 of almost all. Those
+// between 8 and 21 are taken to be like 11 and 17.
 constexpr int kFirstWrongSize = 9, kFirstRightSize = 21;
 
 bool has(const std::vector<const Probe*>& chosen, std::string_view name) {
@@ -22,7 +21,7 @@ bool has(const std::vector<std::string>& flags, std::string_view name) {
 std::vector<std::string> limits_of_probes(const Libjvm& libjvm, const std::vector<const Probe*>& chosen,
                                           const std::vector<std::string>& switched) {
   std::vector<std::string> lines;
-  const bool once = libjvm.feature >= kInterpreterDecidesOnce;
+  const bool once = libjvm.interpreter_decides_once();
   const std::string late = "its flag was switched on while the JVM ran: ";
   const bool methods = has(chosen, "hotspot:method__entry") || has(chosen, "hotspot:method__return");
   if (methods && has(switched, "DTraceMethodProbes"))
