@@ -49,23 +49,6 @@ std::string_view without_leading_blanks(std::string_view line) {
   return line.substr(std::min(line.find_first_not_of(kBlanks), line.size()));
 }
 
-}  // namespace
-
-std::vector<std::pair<std::string, std::string>> parse_properties(std::string_view text) {
-  std::vector<std::pair<std::string, std::string>> properties;
-  for (std::string_view line : split(text, '\n')) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    line = without_leading_blanks(line);
-    const std::size_t end = key_end(line);
-    if (line.empty() || is_comment(line) || end == line.size()) continue;
-    properties.emplace_back(unescaped(trimmed(line.substr(0, end))),
-                            unescaped(without_leading_blanks(line.substr(end + 1))));
-  }
-  return properties;
-}
-
-namespace {
-
 // With the secrets in the value, which begins at `at`, masked.
 void append_masked(std::string& out, std::string_view line, std::size_t at) {
   std::vector<std::size_t> places;
@@ -80,6 +63,19 @@ void append_masked(std::string& out, std::string_view line, std::size_t at) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> parse_properties(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> properties;
+  for (std::string_view line : split(text, '\n')) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    line = without_leading_blanks(line);
+    const std::size_t end = key_end(line);
+    if (line.empty() || is_comment(line) || end == line.size()) continue;
+    properties.emplace_back(unescaped(trimmed(line.substr(0, end))),
+                            unescaped(without_leading_blanks(line.substr(end + 1))));
+  }
+  return properties;
+}
 
 std::string with_masked_secrets(std::string_view text) {
   std::string out;

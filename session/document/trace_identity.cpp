@@ -72,7 +72,7 @@ std::string executable(const target::Process& process, const target::Jvm& jvm, b
   if (const std::string command = perf_string(jvm, "sun.rt.javaCommand"); !command.empty())
     return show_secrets ? command : mask_secrets(command);
   const std::vector<std::string> words = process.cmdline();
-  if (!show_secrets) return masked_words(words);
+  if (!show_secrets) return mask_secrets_of_words(words);
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/secrets.h"
 #include "base/strings.h"
 #include "session/options/text_check.h"
 #include "session/options/unused_options.h"
@@ -188,8 +187,6 @@ namespace {
 constexpr std::string_view kMask = "***";
 
 }  // namespace
-
-std::string masked_words(const std::vector<std::string>& words) { return mask_secrets_of_words(words); }
 
 std::string masked_option_string(std::string_view options) {
   std::string text;

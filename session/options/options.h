@@ -101,9 +101,7 @@ struct EchoedOption {
 // Every effective option, defaults included, in the order of the table.
 std::vector<EchoedOption> effective_options(const TraceOptions& options);
 
-// Command-line words with the values of secrets replaced: "--password=x", "-Dapi.key=x", "--token x" (base/strings.h,
-// looks_secret).
-std::string masked_words(const std::vector<std::string>& words);
+// An option string with the values of secrets replaced (base/strings.h, looks_secret).
 std::string masked_option_string(std::string_view options);
 
 }  // namespace jtrace::session

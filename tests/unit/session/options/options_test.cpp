@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/secrets.h"
 #include "base/strings.h"
 #include "tests/testlib/must.h"
 #include "trace/record/control.h"
@@ -191,7 +192,7 @@ TEST(Options, EveryEffectiveOptionIsEchoedSecretsOfOthersAreMasked) {
   EXPECT_EQ(value("fragments"), "false");
   EXPECT_EQ(value("min-free"), "5%");
   EXPECT_EQ(value("filter"), "missing");  // filter elements have them
-  EXPECT_EQ(masked_words({"java", "-Dapi.token=abc", "Main", "--password", "hunter2", "x"}),
+  EXPECT_EQ(mask_secrets_of_words({"java", "-Dapi.token=abc", "Main", "--password", "hunter2", "x"}),
             "java -Dapi.token=*** Main --password *** x");
   EXPECT_EQ(masked_option_string("file=x,secret=abc"), "file=x,secret=***");
 }
