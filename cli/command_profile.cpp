@@ -62,15 +62,16 @@ sampling::SamplerOptions sampler_options(const ProfileArguments& arguments) {
 Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileArguments& arguments,
                                const sampling::SamplerOptions& options, const std::string& format, int stop,
                                sampling::Sampler& sampler, std::unique_ptr<sampling::ProfileFiles>& files) {
+  sampling::ProfileHead head = head_of(targets, how_sampled(targets.several(), options, sampler.events()));
+  head.no_wakers = sampler.no_wakers();
   const std::string how = "profile hz=" + number_text(options.events.hz) + " " + kind_of(arguments);
   const auto open_output = [&inspection = *targets.opened()[0],
                             plan = plan_of(arguments, targets, format, how)](const std::string& path) mutable {
     plan.output = path;
     return open_profile_output(inspection, plan);
   };
-  JTRACE_ASSIGN_OR_RETURN(
-      files, sampling::ProfileFiles::open(arguments.inspect.output, open_output, rotation_of(arguments),
-                                          head_of(targets, how_sampled(targets.several(), options, sampler.events()))));
+  JTRACE_ASSIGN_OR_RETURN(files, sampling::ProfileFiles::open(arguments.inspect.output, open_output,
+                                                              rotation_of(arguments), std::move(head)));
   // Samples are stamped with the monotonic clock.
   const ClockAnchor clocks = ClockAnchor::now();
   JTRACE_ASSIGN_OR_RETURN(const auto summary, sampler.run(stop, [&](const sampling::TakenSample& sample) {

@@ -70,10 +70,10 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
       .add_option("PID", arguments.targets,
                   "process id, or part of a main class; several, or all: each JVM is the outermost frame of its stacks")
       ->required();
-  command.add_option(
-      "-o,--output", arguments.inspect.output,
-      "file to write: .collapsed, .speedscope.json, .pb.gz (pprof), .jfr, .html, .svg, .xml; without it a table; - is "
-      "collapsed");
+  command.add_option("-o,--output", arguments.inspect.output,
+                     "file to write: .collapsed, .speedscope.json, .json, .pb.gz (pprof), .jfr, .html, .svg, .xml; "
+                     "without it a table; - is "
+                     "collapsed");
   add_ship_option(command, arguments.ship);
   command.add_option("--format", arguments.inspect.format, "what to write, whatever the name of the file")
       ->check(CLI::IsMember(

@@ -10,7 +10,7 @@ Result<std::string> profile_format(const std::string& format, const std::string&
   if (output == "-") return std::string("collapsed");
   if (const auto named = sampling::profile_format_of(output); !named.empty()) return std::string(named);
   return fail(ErrorCategory::kUsage, "the name " + output + " does not say what to write",
-              "a name in .collapsed, .speedscope.json, .pb.gz, .jfr, .html, .svg or .xml, or --format");
+              "a name in .collapsed, .speedscope.json, .json, .pb.gz, .jfr, .html, .svg or .xml, or --format");
 }
 
 Result<std::unique_ptr<sampling::ProfileOutput>> open_profile_output(coreinspect::Inspection& inspection,

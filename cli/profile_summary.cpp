@@ -53,6 +53,10 @@ void report_waits(const sampling::SamplerSummary& summary, const sampling::Sampl
              " waits have no stack: they began before the recording, or the copy was lost or not allowed");
   if (summary.broken > 0)
     log_info(std::to_string(summary.broken) + " switches of threads were lost: the waits that they began are missing");
+  if (!summary.no_wakers.empty()) log_info("who woke the threads that waited is not known: " + summary.no_wakers);
+  if (summary.lost_wakers > 0)
+    log_info(counted(summary.lost_wakers, "record") + " of wakeups " + was_were(summary.lost_wakers) +
+             " lost: of some waits it is not known who ended them");
   if (summary.blind.count() > 0)
     log_info("for " + text_of("%.1f ms", millis(summary.blind)) +
              " in all switches of threads were lost: waits are cut there, and what goes on after has no stack");

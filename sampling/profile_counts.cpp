@@ -16,7 +16,7 @@ ProfileCounts::Kind kind_of(const coreinspect::Frame& frame) {
 }  // namespace
 
 void ProfileCounts::add(const coreinspect::ThreadReport& report, std::uint64_t weight, WaitKind wait,
-                        std::string_view process) {
+                        std::string_view process, const WaitParties& parties) {
   stack_.clear();
   if (shape_.processes) stack_.push_back(number_of(process, Kind::kThread));
   stack_.push_back(number_of(coreinspect::thread_label(report), Kind::kThread));
@@ -29,6 +29,7 @@ void ProfileCounts::add(const coreinspect::ThreadReport& report, std::uint64_t w
   ++count.samples;
   count.weight += weight;
   count.longest = std::max(count.longest, weight);
+  if (!parties.none()) parties_[stack_].add(parties, weight);
   ++total_.samples;
   total_.weight += weight;
 }

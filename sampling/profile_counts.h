@@ -11,6 +11,7 @@
 
 #include "coreinspect/tools/thread_snapshot.h"
 #include "sampling/wait_kind.h"
+#include "sampling/wait_parties.h"
 
 namespace jtrace::sampling {
 
@@ -38,12 +39,17 @@ class ProfileCounts {
 
   // Counts the report's stack. An incomplete one is placed below coreinspect::kCutStack.
   void add(const coreinspect::ThreadReport& report, std::uint64_t weight, WaitKind wait = WaitKind::kNone,
-           std::string_view process = {});
+           std::string_view process = {}, const WaitParties& parties = {});
 
   const std::vector<std::string>& names() const { return names_; }
   // Of each of names(), as it was first seen.
   const std::vector<Kind>& kinds() const { return kinds_; }
   const std::map<Stack, Count>& stacks() const { return stacks_; }
+  // Of a stack's waits; null if nothing is known of it.
+  const WaitPartyCounts* parties_of(const Stack& stack) const {
+    const auto found = parties_.find(stack);
+    return found == parties_.end() ? nullptr : &found->second;
+  }
   Count total() const { return total_; }
 
  private:
@@ -54,6 +60,7 @@ class ProfileCounts {
   std::vector<Kind> kinds_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
   std::map<Stack, Count> stacks_;
+  std::map<Stack, WaitPartyCounts> parties_;
   Stack stack_;
   Count total_;
 };

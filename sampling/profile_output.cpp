@@ -19,13 +19,14 @@ class Counted final : public ProfileOutput {
     return {};
   }
   Result<> take(const TakenSample& sample, std::uint64_t, const std::string& process) override {
-    counts_.add(sample.thread, sample.weight, sample.wait, process);
+    counts_.add(sample.thread, sample.weight, sample.wait, process, sample.parties);
     return {};
   }
   Result<> finish(const ProfileHead& head) override {
     JTRACE_RETURN_IF_ERROR(bytes_->write(format_ == "collapsed"    ? collapsed_text(counts_)
                                          : format_ == "speedscope" ? speedscope_json(counts_, head)
                                          : format_ == "pprof"      ? pprof_bytes(counts_, head)
+                                         : format_ == "json"       ? profile_json(counts_, head)
                                          : format_ == "html"       ? profile_page(counts_, head)
                                          : format_ == "svg"        ? profile_svg(counts_, head)
                                                                    : profile_table(counts_, rows_)));
@@ -96,6 +97,7 @@ struct Ending {
 };
 constexpr Ending kEndings[] = {{".collapsed", "collapsed"},
                                {".speedscope.json", "speedscope"},
+                               {".json", "json"},
                                {".pb.gz", "pprof"},
                                {".jfr", "jfr"},
                                {".html", "html"},

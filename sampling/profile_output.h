@@ -27,8 +27,8 @@ class ProfileOutput {
   virtual Result<> finish(const ProfileHead& head) = 0;
 };
 
-inline constexpr const char* kProfileFormats[] = {"text", "collapsed", "speedscope", "pprof",
-                                                  "jfr",  "html",      "svg",        "xml"};
+inline constexpr const char* kProfileFormats[] = {"text", "json", "collapsed", "speedscope", "pprof",
+                                                  "jfr",  "html", "svg",       "xml"};
 // The format that a file's name says; "" if it says none.
 std::string_view profile_format_of(std::string_view file_name);
 

@@ -71,6 +71,18 @@ void put_flame(JsonWriter& json, const ProfileCounts& counts, const ProfileHead&
   json.end_array().end_object();
 }
 
+void put_waits(JsonWriter& json, const ProfileCounts& counts, const ProfileHead& head) {
+  if (!counts.shape().waits) return;
+  json.key("offCpu").begin_object().member("note", head.no_wakers).key("rows").begin_array();
+  for (const WaitRow& row : wait_rows(counts)) {
+    json.begin_array().value(row.name).value(row.waits).value(row.time).value(row.longest);
+    json.value(party_text(row.parties.owners(), row.time))
+        .value(party_text(row.parties.wakers(), row.time))
+        .end_array();
+  }
+  json.end_array().end_object();
+}
+
 std::string page_data(const ProfileCounts& counts, const ProfileHead& head) {
   std::string text;
   JsonWriter json(text);
@@ -86,6 +98,7 @@ std::string page_data(const ProfileCounts& counts, const ProfileHead& head) {
   json.member("events", counts.total().samples).member("dropped", head.lost).member("traces", 1);
   json.member("from", 0).member("to", head.elapsed / 1000).end_object().end_array();
   put_flame(json, counts, head);
+  put_waits(json, counts, head);
   json.end_object().end_array().end_object();
   return text;
 }

@@ -1,7 +1,9 @@
 // Profiles in the formats of other tools. Pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sampling/profile_counts.h"
 
@@ -15,6 +17,7 @@ struct ProfileHead {
   std::string how;          // "99 Hz, perf events on each processor"
   std::uint64_t start = 0;  // ns since the epoch
   std::uint64_t elapsed = 0, lost = 0;
+  std::string no_wakers;  // why it is not known who woke threads; "" if it is, or if there are no waits
 };
 
 // "thread;outermost;...;innermost SAMPLES", as flame graph tools read it; of waits ns instead of samples.
@@ -30,6 +33,16 @@ std::string profile_page(const ProfileCounts& counts, const ProfileHead& head);
 // For a terminal: samples by innermost frame, by thread, and by process if there are several; each with so many rows,
 // and one of what they leave out. Of waits: waits_table().
 std::string profile_table(const ProfileCounts& counts, std::size_t rows);
+// One object (docs/architecture.md, "JSON answers"): each stack from its outermost frame on, what it weighs, and of
+// waits who had what they were for and who ended them.
+std::string profile_json(const ProfileCounts& counts, const ProfileHead& head);
+// Waits by what is waited for and where, the longest sum first; with --wall what runs is "[runs]".
+struct WaitRow {
+  std::string name;
+  std::uint64_t time = 0, longest = 0, waits = 0;  // ns
+  WaitPartyCounts parties;
+};
+std::vector<WaitRow> wait_rows(const ProfileCounts& counts);
 // For a terminal: time by what is waited for and where, and by thread.
 std::string waits_table(const ProfileCounts& counts, std::size_t rows);
 // The first method outside the JDK, from the innermost frame on; otherwise the innermost method, otherwise the

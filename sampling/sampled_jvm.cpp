@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/strings.h"
+#include "coreinspect/tools/profile.h"
 #include "sampling/mounted_thread.h"
 
 namespace jtrace::sampling {
@@ -119,6 +120,22 @@ coreinspect::ThreadReport SampledJvm::without_stack(pid_t tid, std::string why) 
   report.tid = tid;
   report.walk.stopped = std::move(why);
   return report;
+}
+
+std::string SampledJvm::name_of(pid_t tid) { return coreinspect::thread_label(threads_.of(tid, 0)); }
+
+std::map<pid_t, LockOwner> SampledJvm::owners_of(const std::map<pid_t, target::Address>& threads) {
+  std::map<pid_t, LockOwner> owners;
+  std::map<target::Address, pid_t> waiting;
+  for (const auto& [tid, sp] : threads) {
+    const coreinspect::JavaThread& java = threads_.of(tid, sp).java;
+    if (locks_.may_have_owner(java.address, java.object)) waiting[java.address] = tid;
+  }
+  if (waiting.empty()) return owners;
+  std::vector<target::Address> addresses;
+  for (const auto& [address, tid] : waiting) addresses.push_back(address);
+  for (auto& [address, owner] : locks_.look(addresses)) owners[waiting[address]] = std::move(owner);
+  return owners;
 }
 
 SampledJvm::Look SampledJvm::look_at(pid_t tid) {

@@ -2,6 +2,7 @@
 // frames. Shares the inspection. One thread.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "coreinspect/tools/copied_stack.h"
 #include "sampling/kernel_names.h"
+#include "sampling/lock_looks.h"
 #include "sampling/sample_record.h"
 #include "sampling/sampled_threads.h"
 #include "sampling/sleep_look.h"
@@ -33,6 +35,13 @@ class SampledJvm {
   std::uint64_t unnamed() const { return unnamed_; }
   // A thread whose stack at that moment is not known.
   coreinspect::ThreadReport without_stack(pid_t tid, std::string why);
+  // Its name, as at the root of its stacks.
+  std::string name_of(pid_t tid);
+  // Whether it is time to look who has locks.
+  bool may_look_at_locks() const { return locks_.is_due(); }
+  // Of threads that wait: who has what those wait for that wait for a lock. `threads`: with their stack pointers, 0 if
+  // unknown.
+  std::map<pid_t, LockOwner> owners_of(const std::map<pid_t, target::Address>& threads);
   // It has ended: its number may be another thread's soon.
   void forget_thread(pid_t tid) { threads_.forget(tid); }
   // A thread's stack as it lies in memory, without stopping it, if it sleeps.
@@ -49,7 +58,8 @@ class SampledJvm {
         inspection_(*owner_),
         walker_(std::move(walker)),
         threads_(inspection_),
-        java_(inspection_.methods(), inspection_.objects(), code) {}
+        java_(inspection_.methods(), inspection_.objects(), code),
+        locks_(inspection_) {}
   // `sp`, `stack`: the copy of which its walk is.
   void name_virtual_thread(target::Address sp, std::span<const std::byte> stack, coreinspect::ThreadReport& report);
   std::vector<std::byte> read_stack(const coreinspect::JavaThread& thread, target::Address sp);
@@ -61,6 +71,7 @@ class SampledJvm {
   std::unique_ptr<coreinspect::CopiedStackWalker> walker_;
   SampledThreads threads_;
   coreinspect::JavaWalker java_;
+  LockLooks locks_;
   std::set<std::string> virtual_names_;
   std::uint64_t unnamed_ = 0;
 };

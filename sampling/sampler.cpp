@@ -8,6 +8,7 @@
 #include "sampling/ended_jvms.h"
 #include "sampling/sampled_jvm.h"
 #include "sampling/wait_tracker.h"
+#include "sampling/waker_names.h"
 #include "target/process_cpu.h"
 
 namespace jtrace::sampling {
@@ -38,12 +39,14 @@ class Sampler::Impl {
        std::map<pid_t, std::unique_ptr<SampledJvm>> jvms)
       : options_(options), events_(std::move(events)), jvms_(std::move(jvms)) {
     summary_.jvms = jvms_.size();
+    if (options_.events.switches) open_wakeups();
   }
 
   Result<SamplerSummary> run(int stop, const TakeStack& take) {
     if (events_->with_kernel()) kernel_.emplace(KernelNames::of_this_machine());
     round_time_ = round_of(options_.events, events_->ring_bytes());
     stop_ = stop;
+    start_wakeups();
     JTRACE_RETURN_IF_ERROR(events_->start());
     begin_ = monotonic_ns();
     for (const auto& [pid, jvm] : jvms_) read_cpu_[pid] = target::process_cpu_ns(pid);
@@ -59,6 +62,7 @@ class Sampler::Impl {
       JTRACE_RETURN_IF_ERROR(look_for_newcomers(take));
     }
     events_->stop();
+    if (wakeups_) wakeups_->stop();
     const std::uint64_t stopped = monotonic_ns();
     read_clocks();
     JTRACE_ASSIGN_OR_RETURN(const std::uint64_t complete, round(take, stopped));
@@ -68,9 +72,11 @@ class Sampler::Impl {
     for (const auto& [pid, jvm] : jvms_) summary_.unnamed += jvm->unnamed();
     summary_.lost = events_->lost();
     summary_.throttled = events_->throttled();
+    if (wakeups_) summary_.lost_wakers = wakeups_->lost();
     return std::move(summary_);
   }
   const PerfEvents& events() const { return *events_; }
+  const std::string& no_wakers() const { return summary_.no_wakers; }
 
  private:
   // A thread that slept when the recording began.
@@ -79,10 +85,26 @@ class Sampler::Impl {
     ThreadReport report;
   };
 
+  // Without them the waits are still known.
+  void open_wakeups() {
+    auto opened = Wakeups::open();
+    if (opened) wakeups_ = std::move(*opened);
+    else summary_.no_wakers = opened.error().message();
+  }
+  void start_wakeups() {
+    const auto started = wakeups_ ? wakeups_->start() : Result<>();
+    if (started) return;
+    wakeups_.reset();
+    summary_.no_wakers = started.error().message();
+  }
   Result<> begin_waits(const TakeStack& take) {
-    waits_.emplace(static_cast<std::uint64_t>(options_.least.count()), [this](std::uint32_t tid) {
+    const auto ended = [this](std::uint32_t tid) {
       for (const auto& [pid, jvm] : jvms_) jvm->forget_thread(static_cast<pid_t>(tid));
-    });
+    };
+    const auto name = [this](const Wakeup& wakeup, std::uint32_t pid) {
+      return wakers_.name(wakeup, static_cast<pid_t>(pid));
+    };
+    waits_.emplace(static_cast<std::uint64_t>(options_.least.count()), ended, name);
     std::vector<std::pair<SampledJvm*, std::vector<pid_t>>> threads;
     for (const auto& [pid, jvm] : jvms_) threads.emplace_back(jvm.get(), begin_threads(*jvm, begin_));
     for (const auto& [jvm, tids] : threads) JTRACE_RETURN_IF_ERROR(look_at_sleepers(*jvm, tids, take));
@@ -176,13 +198,27 @@ class Sampler::Impl {
       records.lost = [&](std::uint64_t from, std::uint64_t to) { waits_->lost(std::max(begin_, from), to); };
     }
     until = std::min(until, events_->drain(records));
+    if (wakeups_) wakeups_->drain([&](const Wakeup& wakeup) { waits_->add(wakeup); });
     if (waits_)
       waits_->advance(until, [&](const Wait& wait) {
         if (result) result = take_wait(wait, take);
       });
+    if (waits_) look_at_locks();
     summary_.decoding += std::chrono::nanoseconds(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
     if (!result) return fail(result.error());
     return until;
+  }
+
+  void look_at_locks() {
+    std::map<SampledJvm*, std::map<pid_t, target::Address>> waiting;
+    waits_->find_ownerless(monotonic_ns(), [&](std::uint32_t pid, std::uint32_t tid, std::uint64_t sp) {
+      SampledJvm* jvm = jvm_of(pid);
+      if (!jvm || !jvm->may_look_at_locks()) return false;
+      waiting[jvm][static_cast<pid_t>(tid)] = sp;
+      return true;
+    });
+    for (const auto& [jvm, tids] : waiting)
+      for (auto& [tid, owner] : jvm->owners_of(tids)) waits_->owner(static_cast<std::uint32_t>(tid), std::move(owner));
   }
 
   // Null if it has ended.
@@ -207,8 +243,24 @@ class Sampler::Impl {
     if (!jvm) return {};
     const ThreadReport report = report_of(wait, *jvm);
     const WaitKind kind = wait.preempted ? WaitKind::kRunQueue : wait_kind_of(report.walk);
-    return take(
-        {.thread = report, .process = jvm->process(), .time = wait.begin, .weight = wait.length(), .wait = kind});
+    return take({.thread = report,
+                 .process = jvm->process(),
+                 .time = wait.begin,
+                 .weight = wait.length(),
+                 .wait = kind,
+                 .parties = parties_of(wait, kind)});
+  }
+  WaitParties parties_of(const Wait& wait, WaitKind kind) {
+    WaitParties parties;
+    if (wait.owner && !wait.owner->name.empty()) parties.owner = wait.owner->name;
+    else if (wait.owner || kind == WaitKind::kMonitor) parties.owner = kNotSeen;
+    if (!wakeups_ || wait.preempted) return parties;
+    parties.waker = wait.still ? kStillWaits : wait.waker ? *wait.waker : kNotSeen;
+    return parties;
+  }
+  std::string name_in_jvm(pid_t pid, pid_t tid) {
+    const auto jvm = jvms_.find(pid);
+    return jvm == jvms_.end() ? "" : jvm->second->name_of(tid);
   }
   ThreadReport report_of(const Wait& wait, SampledJvm& jvm) {
     if (wait.at) {
@@ -248,6 +300,8 @@ class Sampler::Impl {
   std::set<pid_t> fresh_;  // whose memory was looked at in this round
   std::optional<KernelNames> kernel_;
   std::optional<WaitTracker> waits_;
+  std::unique_ptr<Wakeups> wakeups_;  // null: they are not known
+  WakerNames wakers_{[this](pid_t pid, pid_t tid) { return name_in_jvm(pid, tid); }, name_of_process};
   std::map<std::uint32_t, Sleeper> sleepers_;  // by tid
   std::uint64_t looked_for_newcomers_ = 0;
   std::uint64_t begin_ = 0, end_ = UINT64_MAX, round_time_ = 0;  // CLOCK_MONOTONIC, ns
@@ -258,6 +312,7 @@ class Sampler::Impl {
 Sampler::Sampler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Sampler::~Sampler() = default;
 const PerfEvents& Sampler::events() const { return impl_->events(); }
+const std::string& Sampler::no_wakers() const { return impl_->no_wakers(); }
 Result<SamplerSummary> Sampler::run(int stop, const TakeStack& take) { return impl_->run(stop, take); }
 
 Result<std::unique_ptr<Sampler>> Sampler::open(const std::vector<std::shared_ptr<coreinspect::Inspection>>& inspections,

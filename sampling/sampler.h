@@ -16,6 +16,7 @@
 #include "sampling/perf_events.h"
 #include "sampling/stack_tally.h"
 #include "sampling/wait_kind.h"
+#include "sampling/wait_parties.h"
 
 namespace jtrace::sampling {
 
@@ -38,6 +39,7 @@ struct TakenSample {
   std::uint64_t time = 0;           // CLOCK_MONOTONIC, ns; of a wait its begin
   std::uint64_t weight = 0;         // ns of CPU time, or of the wait
   WaitKind wait = WaitKind::kNone;  // kNone: it ran
+  WaitParties parties{};
 };
 using TakeStack = std::function<Result<>(const TakenSample&)>;
 
@@ -50,6 +52,8 @@ struct SamplerSummary {
   std::uint64_t brief = 0, broken = 0;  // of waits: those shorter than `least`; those of which a record was lost
   std::chrono::nanoseconds brief_time{};
   std::chrono::nanoseconds blind{};  // for which records of switches may have been lost: waits are cut there
+  std::string no_wakers;             // why it is not known who woke threads; "" if it is
+  std::uint64_t lost_wakers = 0;     // records of wakeups that found no room
   std::uint64_t unnamed = 0;         // of virtual threads that are not known
   std::size_t jvms = 0;              // that were sampled
   bool target_ended = false;         // all of them
@@ -63,6 +67,8 @@ class Sampler {
   ~Sampler();
 
   const PerfEvents& events() const;
+  // Of waits, before run(): why it will not be known who woke threads; "" if it will.
+  const std::string& no_wakers() const;
   // `stop`: a descriptor that ends it when it becomes readable. Errors: those of `take`. Call it once.
   Result<SamplerSummary> run(int stop, const TakeStack& take);
 

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace jtrace::sampling {
+namespace {
+
+constexpr int kMostLooks = 3;  // for the owner of a lock that changes hands meanwhile
+
+}  // namespace
 
 KeptSample::KeptSample(const SampleRecord& from) : sample(from), stack(from.stack.begin(), from.stack.end()) {
   sample.stack = stack;
@@ -16,7 +21,8 @@ void WaitTracker::add(const SampleRecord& leaves) {
                      .pid = leaves.pid,
                      .tid = leaves.tid,
                      .preempted = false,
-                     .sample = std::make_unique<KeptSample>(leaves)});
+                     .sample = std::make_unique<KeptSample>(leaves),
+                     .wakeup = {}});
 }
 
 void WaitTracker::add(const SwitchRecord& record) {
@@ -26,7 +32,19 @@ void WaitTracker::add(const SwitchRecord& record) {
                      .pid = record.pid,
                      .tid = record.tid,
                      .preempted = record.preempted,
-                     .sample = nullptr});
+                     .sample = nullptr,
+                     .wakeup = {}});
+}
+
+void WaitTracker::add(const Wakeup& wakeup) {
+  events_.push_back({.kind = Event::Kind::kWoken,
+                     .time = wakeup.time,
+                     .to = 0,
+                     .pid = 0,
+                     .tid = wakeup.tid,
+                     .preempted = false,
+                     .sample = nullptr,
+                     .wakeup = wakeup});
 }
 
 void WaitTracker::ended(std::uint32_t tid, std::uint64_t time) {
@@ -36,12 +54,19 @@ void WaitTracker::ended(std::uint32_t tid, std::uint64_t time) {
                      .pid = 0,
                      .tid = tid,
                      .preempted = false,
-                     .sample = nullptr});
+                     .sample = nullptr,
+                     .wakeup = {}});
 }
 
 void WaitTracker::lost(std::uint64_t from, std::uint64_t to) {
-  events_.push_back(
-      {.kind = Event::Kind::kLost, .time = from, .to = to, .pid = 0, .tid = 0, .preempted = false, .sample = nullptr});
+  events_.push_back({.kind = Event::Kind::kLost,
+                     .time = from,
+                     .to = to,
+                     .pid = 0,
+                     .tid = 0,
+                     .preempted = false,
+                     .sample = nullptr,
+                     .wakeup = {}});
 }
 
 void WaitTracker::existed(std::uint32_t pid, std::uint32_t tid, std::uint64_t time) {
@@ -69,6 +94,7 @@ void WaitTracker::apply(Event& event, const TakeWait& take) {
     if (ended_) ended_(event.tid);
     return;
   }
+  if (event.kind == Event::Kind::kWoken) return woken(event.wakeup);
   Thread& thread = threads_[event.tid];
   thread.pid = event.pid;
   thread.tid = event.tid;
@@ -79,12 +105,19 @@ void WaitTracker::apply(Event& event, const TakeWait& take) {
   }
 }
 
+// Of any thread of the machine. One that is woken while it still runs (it was about to wait) is so by itself.
+void WaitTracker::woken(const Wakeup& wakeup) {
+  const auto woken = threads_.find(wakeup.tid);
+  if (woken == threads_.end() || !name_ || wakeup.waker_tid == wakeup.tid) return;
+  woken->second.waker = name_(wakeup, woken->second.pid);
+}
+
 // Until `lost.to` nobody's waits are known. Who waits by then has waited since at least then, but maybe elsewhere.
 void WaitTracker::cut(const Event& lost, const TakeWait& take) {
   blind_ns_ += lost.to - std::min(lost.to, std::max(lost.time, blind_until_));
   blind_until_ = std::max(blind_until_, lost.to);
   for (auto& [tid, thread] : threads_) {
-    const bool from_before = thread.existed && !thread.ran && thread.seen_running == UINT64_MAX;
+    const bool from_before = thread.waits_from_before();
     thread.ran = true;
     if ((!thread.waits && !from_before) || thread.since >= lost.to) continue;
     if (thread.since < lost.time)
@@ -94,11 +127,13 @@ void WaitTracker::cut(const Event& lost, const TakeWait& take) {
     thread.preempted = false;
     thread.since = lost.to;
     thread.sample.reset();
+    begin_looks(thread);
   }
 }
 
 void WaitTracker::out(Event& event, Thread& thread) {
   if (thread.waits) lost_its_end(thread);
+  begin_looks(thread);
   thread.waits = thread.ran = true;
   thread.preempted = event.preempted;
   thread.since = event.time;
@@ -127,6 +162,22 @@ void WaitTracker::back(Event& event, Thread& thread, const TakeWait& take) {
   thread.waits = false;
   thread.ran = true;
   thread.sample.reset();
+  thread.waker.reset();
+}
+
+void WaitTracker::find_ownerless(std::uint64_t now, const ToLook& look) {
+  for (auto& [tid, thread] : threads_) {
+    const bool waits = (thread.waits && !thread.preempted) || thread.waits_from_before();
+    if (!waits || now < thread.since + least_ || thread.looks >= kMostLooks) continue;
+    if (thread.owner && !thread.owner->name.empty()) continue;
+    const std::uint64_t sp = thread.sample ? thread.sample->sample.registers.sp() : 0;
+    if (look(thread.pid, tid, sp)) ++thread.looks;
+  }
+}
+
+void WaitTracker::owner(std::uint32_t tid, LockOwner owner) {
+  const auto thread = threads_.find(tid);
+  if (thread != threads_.end()) thread->second.owner = std::move(owner);
 }
 
 void WaitTracker::give(const Thread& thread, Wait wait, const TakeWait& take) {
@@ -138,13 +189,15 @@ void WaitTracker::give(const Thread& thread, Wait wait, const TakeWait& take) {
   wait.pid = thread.pid;
   wait.tid = thread.tid;
   wait.at = thread.sample ? &thread.sample->sample : nullptr;
+  if (thread.owner && thread.owner->from >= wait.begin && thread.owner->until <= wait.end) wait.owner = &*thread.owner;
+  if (thread.waker && !wait.still && !wait.preempted) wait.waker = &*thread.waker;
   take(wait);
 }
 
 void WaitTracker::finish(std::uint64_t end, const TakeWait& take) {
   advance(UINT64_MAX, take);
   for (auto& [tid, thread] : threads_) {
-    const bool all_the_time = thread.existed && !thread.ran && thread.seen_running == UINT64_MAX;
+    const bool all_the_time = thread.waits_from_before();
     if ((!thread.waits && !all_the_time) || thread.since > end) continue;
     give(thread,
          {.begin = thread.since, .end = end, .preempted = thread.preempted, .from_before = all_the_time, .still = true},

@@ -11,39 +11,58 @@
 namespace jtrace::sampling {
 namespace {
 
-struct Row {
-  std::uint64_t time = 0, longest = 0, waits = 0;  // ns
-  void add(const Row& other) {
-    time += other.time;
-    longest = std::max(longest, other.longest);
-    waits += other.waits;
-  }
-  void add(const ProfileCounts::Count& count) {
-    add(Row{.time = count.weight, .longest = count.longest, .waits = count.samples});
-  }
-};
+using Rows = std::map<std::string, WaitRow>;
 
-using Rows = std::map<std::string, Row>;
+void add(WaitRow& row, const WaitRow& other) {
+  row.time += other.time;
+  row.longest = std::max(row.longest, other.longest);
+  row.waits += other.waits;
+  row.parties.add(other.parties);
+}
 
-std::string line_of(const std::string& name, const Row& row) {
+WaitRow row_of(const ProfileCounts& counts, const ProfileCounts::Stack& stack, const ProfileCounts::Count& count) {
+  WaitRow row{.name = "", .time = count.weight, .longest = count.longest, .waits = count.samples, .parties = {}};
+  if (const WaitPartyCounts* parties = counts.parties_of(stack)) row.parties = *parties;
+  return row;
+}
+
+std::vector<WaitRow> sorted(const Rows& rows) {
+  std::vector<WaitRow> all;
+  for (const auto& [name, row] : rows) {
+    all.push_back(row);
+    all.back().name = name;
+  }
+  std::stable_sort(all.begin(), all.end(), [](const WaitRow& a, const WaitRow& b) { return a.time > b.time; });
+  return all;
+}
+
+std::string line_of(const std::string& name, const WaitRow& row) {
   char text[80];
   std::snprintf(text, sizeof text, "%13.3f %11.3f %8llu  ", static_cast<double>(row.time) / 1e6,
                 static_cast<double>(row.longest) / 1e6, static_cast<unsigned long long>(row.waits));
   return text + name + "\n";
 }
 
-// The greatest rows, and one of those that are not shown.
-std::string table_of(const Rows& rows, std::size_t limit) {
-  std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+// Below a row, where its names are.
+std::string lines_of_parties(const WaitRow& row) {
   std::string text;
-  Row rest;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (i < limit) text += line_of(sorted[i].first, sorted[i].second);
-    else rest.add(sorted[i].second);
+  const std::string indent(39, ' ');
+  for (const auto& [title, names] :
+       {std::pair("owner: ", &row.parties.owners()), {"woken by: ", &row.parties.wakers()}})
+    if (!names->empty()) text += indent + title + party_text(*names, row.time) + "\n";
+  return text;
+}
+
+// The greatest rows, and one of those that are not shown.
+std::string table_of(const Rows& rows, std::size_t limit, bool with_parties) {
+  const std::vector<WaitRow> all = sorted(rows);
+  std::string text;
+  WaitRow rest;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i < limit) text += line_of(all[i].name, all[i]) + (with_parties ? lines_of_parties(all[i]) : "");
+    else add(rest, all[i]);
   }
-  return sorted.size() <= limit ? text : text + line_of("(" + std::to_string(sorted.size() - limit) + " more)", rest);
+  return all.size() <= limit ? text : text + line_of("(" + std::to_string(all.size() - limit) + " more)", rest);
 }
 
 constexpr const char* kOfTheVm = "[VM]";  // to_string(WaitKind::kVm)
@@ -53,7 +72,27 @@ bool has_java(const ProfileCounts& counts, const ProfileCounts::Stack& stack) {
                      [&](std::uint32_t name) { return counts.kinds()[name] == ProfileCounts::Kind::kJava; });
 }
 
+std::string what_and_where(const ProfileCounts& counts, const ProfileCounts::Stack& stack) {
+  const std::size_t thread = counts.thread_at();
+  const std::string first = stack.size() > thread + 1 ? counts.names()[stack[thread + 1]] : "";
+  const bool waits = first.starts_with('[') && first != coreinspect::kCutStack &&
+                     counts.kinds()[stack[thread + 1]] == ProfileCounts::Kind::kThread;
+  // Threads of the VM that wait for work: in one row, or they are all that the table has.
+  const std::string place =
+      first == kOfTheVm && !has_java(counts, stack) ? "threads of the VM" : place_of_wait(counts, stack);
+  return (waits ? first + " " : std::string("[runs] ")) + place;
+}
+
+Rows rows_by_place(const ProfileCounts& counts) {
+  Rows rows;
+  for (const auto& [stack, count] : counts.stacks())
+    add(rows[what_and_where(counts, stack)], row_of(counts, stack, count));
+  return rows;
+}
+
 }  // namespace
+
+std::vector<WaitRow> wait_rows(const ProfileCounts& counts) { return sorted(rows_by_place(counts)); }
 
 std::string place_of_wait(const ProfileCounts& counts, const ProfileCounts::Stack& stack) {
   const std::string* method = nullptr;
@@ -68,21 +107,13 @@ std::string place_of_wait(const ProfileCounts& counts, const ProfileCounts::Stac
 }
 
 std::string waits_table(const ProfileCounts& counts, std::size_t limit) {
-  Rows places, threads;
+  Rows threads;
   const std::size_t thread = counts.thread_at();
-  for (const auto& [stack, count] : counts.stacks()) {
-    const std::string first = stack.size() > thread + 1 ? counts.names()[stack[thread + 1]] : "";
-    const bool waits = first.starts_with('[') && first != coreinspect::kCutStack &&
-                       counts.kinds()[stack[thread + 1]] == ProfileCounts::Kind::kThread;
-    // Threads of the VM that wait for work: in one row, or they are all that the table has.
-    const std::string place =
-        first == kOfTheVm && !has_java(counts, stack) ? "threads of the VM" : place_of_wait(counts, stack);
-    places[(waits ? first + " " : std::string("[runs] ")) + place].add(count);
-    threads[(counts.shape().processes ? counts.names()[stack[0]] + " / " : "") + counts.names()[stack[thread]]].add(
-        count);
-  }
-  return "     time, ms longest, ms    times  what and where\n" + table_of(places, limit) +
-         "\n     time, ms longest, ms    times  thread\n" + table_of(threads, limit);
+  for (const auto& [stack, count] : counts.stacks())
+    add(threads[(counts.shape().processes ? counts.names()[stack[0]] + " / " : "") + counts.names()[stack[thread]]],
+        row_of(counts, stack, count));
+  return "     time, ms longest, ms    times  what and where\n" + table_of(rows_by_place(counts), limit, true) +
+         "\n     time, ms longest, ms    times  thread\n" + table_of(threads, limit, false);
 }
 
 }  // namespace jtrace::sampling

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
@@ -174,6 +175,85 @@ TEST_P(OffCpu, IsAPartOfWallTime) {
   for (const auto& [stack, ns] : stacks)
     if (stack.find(";[") == stack.npos) runs += ns;
   EXPECT_GT(runs, 0) << "samples of CPU time";
+}
+
+// How often a thread's waits had whom as owner or waker, of all its stacks: "owners", "wakers".
+std::map<std::string, int> parties_of(const nlohmann::json& answer, const std::string& thread, const char* key) {
+  std::map<std::string, int> parties;
+  for (const auto& row : answer["data"])
+    if (row["thread"] == thread && row.contains(key))
+      for (const auto& party : row[key]) parties[party["name"].get<std::string>()] += party["times"].get<int>();
+  return parties;
+}
+
+class WhoKeepsThemWaiting : public OffCpu {
+ protected:
+  // `words`: before jtrace's own.
+  nlohmann::json record_run(std::vector<std::string> words = {}) {
+    start("Wakes");
+    if (!jvm_) return {};
+    words.insert(words.end(), {jtrace_binary(), "profile", jvm_->pid_text(), "--off-cpu", "--format", "json"});
+    const auto jtrace = must(BackgroundCommand::start(words));
+    EXPECT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
+    must(jvm_->ask("run"));
+    jtrace->signal(SIGINT);
+    EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
+    err_ = jtrace->err();
+    return nlohmann::json::parse(jtrace->out(), nullptr, false);
+  }
+};
+JTRACE_ON_EACH_JDK(WhoKeepsThemWaiting);
+
+constexpr int kTurns = 6;  // of Wakes.java
+
+TEST_P(WhoKeepsThemWaiting, HasTheOwnersOfLocks) {
+  const nlohmann::json answer = record_run();
+  if (!jvm_) return;
+  ASSERT_TRUE(answer.contains("data")) << err_;
+  for (const auto& [thread, owner] : {std::pair("entering", "holder"), {"locking", "locker"}}) {
+    auto owners = parties_of(answer, thread, "owners");
+    EXPECT_GE(owners[owner], kTurns / 2) << thread << "\n" << answer;  // a busy machine may look too late
+    for (const auto& [name, times] : owners)
+      EXPECT_TRUE(name == owner || name == "[not seen]") << thread << ": " << name << "\n" << answer;
+  }
+  for (const char* thread : {"sleeper", "parked", "holder"})
+    EXPECT_TRUE(parties_of(answer, thread, "owners").empty()) << thread << "\n" << answer;
+  EXPECT_EQ(answer.contains("wakersUnknown"), err_.find("is not known: ") != std::string::npos) << err_;
+}
+
+// In a mount namespace of its own, where the machine has no tracefs.
+TEST_P(WhoKeepsThemWaiting, HasWhoWokeThem) {
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "a tracepoint takes root here");
+  const auto with_tracefs = [](const std::string& command) -> std::vector<std::string> {
+    return {"unshare",
+            "-m",
+            "sh",
+            "-c",
+            "{ [ -e /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing; } && " + command,
+            "sh"};
+  };
+  const auto tried = run_command(with_tracefs("[ -r /sys/kernel/tracing/events/sched/sched_waking/format ]"));
+  if (!tried || tried->status != 0) JTRACE_SKIP("tracefs", "there is no tracefs here");
+  const nlohmann::json answer = record_run(with_tracefs("exec \"$@\""));
+  ASSERT_TRUE(answer.contains("data")) << err_;
+  ASSERT_FALSE(answer.contains("wakersUnknown")) << err_;
+  struct Woken {
+    const char *thread, *waker;
+  };
+  for (const Woken& woken : {Woken{"entering", "holder"},
+                             {"locking", "locker"},
+                             {"parked", "unparker"},
+                             {"notified", "notifier"},
+                             {"sleeper", "[interrupt]"}}) {
+    auto wakers = parties_of(answer, woken.thread, "wakers");
+    int others = 0;
+    for (const auto& [name, times] : wakers)
+      if (name != woken.waker && name != "[not seen]" && name != "[interrupt]") others += times;
+    EXPECT_GE(wakers[woken.waker], kTurns / 2) << woken.thread << "\n" << answer;
+    // Each may wait for something of the VM too: a safepoint, the start of a thread. Who enters a monitor looks at it
+    // again from time to time.
+    EXPECT_LT(others, wakers[woken.waker]) << woken.thread << "\n" << answer;
+  }
 }
 
 }  // namespace

@@ -69,6 +69,59 @@ TEST(ProfileWriters, ShowThatAStackWasCutAtItsRoot) {
   EXPECT_EQ(collapsed_text(counts), "VM Thread;[cut stack];poll;read 1\nVM Thread;poll;read 1\n");
 }
 
+ProfileCounts two_waits() {
+  ProfileCounts counts({.waits = true, .cpu = false});
+  counts.add(report({"enter"}), 60'000'000, WaitKind::kMonitor, "", {.owner = "holder", .waker = "holder"});
+  counts.add(report({"enter"}), 40'000'000, WaitKind::kMonitor, "", {.owner = "[not seen]", .waker = "other"});
+  counts.add(report({"nap"}), 10'000'000, WaitKind::kSleep, "", {.owner = "", .waker = "[interrupt]"});
+  return counts;
+}
+
+TEST(ProfileWriters, ShowWhoHadALockAndWhoEndedTheWait) {
+  const std::string table = profile_table(two_waits(), 10);
+  EXPECT_THAT(table, HasSubstr("[monitor] enter\n"
+                               "                                       owner: holder 60 %, [not seen] 40 %\n"
+                               "                                       woken by: holder 60 %, other 40 %\n"));
+  EXPECT_THAT(table, HasSubstr("[sleep] nap\n                                       woken by: [interrupt] 100 %\n"));
+}
+
+TEST(ProfileWriters, GiveJsonEachStackWithItsParties) {
+  const json file = json::parse(profile_json(two_waits(), {.process = "java", .pid = 7, .no_wakers = "why"}));
+  EXPECT_EQ(file["view"], "profile");
+  EXPECT_EQ(file["target"]["pid"], 7);
+  EXPECT_TRUE(file["complete"]);
+  EXPECT_EQ(file["wakersUnknown"], "why");
+  ASSERT_EQ(file["data"].size(), 2u);
+  const json& enter = file["data"][0];
+  EXPECT_EQ(enter["thread"], "main,1");
+  EXPECT_EQ(enter["wait"], "monitor");
+  EXPECT_EQ(enter["frames"], json::array({"enter"}));
+  EXPECT_EQ(enter["samples"], 2);
+  EXPECT_EQ(enter["ns"], 100'000'000);
+  EXPECT_EQ(enter["longestNs"], 60'000'000);
+  EXPECT_EQ(enter["owners"][0], json({{"name", "holder"}, {"times", 1}, {"ns", 60'000'000}}));
+  EXPECT_EQ(enter["wakers"][1]["name"], "other");
+  EXPECT_FALSE(file["data"][1].contains("owners"));
+}
+
+TEST(ProfileWriters, TellInJsonWhatIsMissing) {
+  const json file = json::parse(profile_json(three_stacks(), {.lost = 3}));
+  EXPECT_FALSE(file["complete"]);
+  EXPECT_EQ(file["missing"], json::array({"3 samples were lost"}));
+  std::size_t cut = 0;
+  for (const json& row : file["data"]) {
+    EXPECT_FALSE(row.contains("longestNs"));
+    cut += row.contains("cut") ? 1 : 0;
+  }
+  EXPECT_EQ(cut, 1u) << file;
+}
+
+TEST(ProfileWriters, GiveThePageATableOfWaits) {
+  const std::string page = profile_page(two_waits(), {.title = "t"});
+  EXPECT_THAT(page, HasSubstr("[\"[monitor] enter\",2,100000000,60000000,\"holder 60 %, [not seen] 40 %\","));
+  EXPECT_THAT(profile_page(three_stacks(), {.title = "t"}), ::testing::Not(HasSubstr("\"offCpu\":")));
+}
+
 TEST(ProfileWriters, GiveSpeedscopeWeightsThatAddUp) {
   const json file = json::parse(speedscope_json(three_stacks(), {.title = "t"}));
   ASSERT_EQ(file["profiles"].size(), 1u);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 namespace jtrace::sampling {
 namespace {
@@ -15,12 +16,14 @@ constexpr std::uint64_t kBegin = 1000, kLeast = 10;
 std::string text_of(const Wait& wait) {
   return std::to_string(wait.tid) + " " + std::to_string(wait.begin) + "-" + std::to_string(wait.end) +
          (wait.at ? " stack" : "") + (wait.preempted ? " preempted" : "") + (wait.from_before ? " before" : "") +
-         (wait.still ? " still" : "") + "\n";
+         (wait.still ? " still" : "") + (wait.owner ? " owner=" + wait.owner->name : "") +
+         (wait.waker ? " waker=" + *wait.waker : "") + "\n";
 }
 
 struct Recording {
   std::string waits;
-  WaitTracker tracker{kLeast, [this](std::uint32_t tid) { waits += std::to_string(tid) + " ended\n"; }};
+  WaitTracker tracker{kLeast, [this](std::uint32_t tid) { waits += std::to_string(tid) + " ended\n"; },
+                      [](const Wakeup& wakeup, std::uint32_t) { return std::to_string(wakeup.waker_tid); }};
   std::array<std::byte, 2> stack{std::byte{1}, std::byte{2}};
 
   void leaves(std::uint32_t tid, std::uint64_t time) {
@@ -33,6 +36,21 @@ struct Recording {
     tracker.add(SwitchRecord{.pid = 1, .tid = tid, .time = time, .out = true, .preempted = preempted});
   }
   void in(std::uint32_t tid, std::uint64_t time) { tracker.add(SwitchRecord{.pid = 1, .tid = tid, .time = time}); }
+  void wakes(std::uint32_t waker, std::uint32_t tid, std::uint64_t time) {
+    tracker.add(Wakeup{.tid = tid, .waker_pid = 1, .waker_tid = waker, .time = time});
+  }
+  // The threads whose owners are to be looked for; `found`: what each look finds, "" for none.
+  std::string looks(std::uint64_t now, const std::string& found = "") {
+    std::string tids;
+    std::vector<std::uint32_t> looked;
+    tracker.find_ownerless(now, [&](std::uint32_t, std::uint32_t tid, std::uint64_t) {
+      tids += std::to_string(tid) + " ";
+      looked.push_back(tid);
+      return true;
+    });
+    for (const std::uint32_t tid : looked) tracker.owner(tid, {.name = found, .from = now, .until = now + 1});
+    return tids;
+  }
   TakeWait take() {
     return [this](const Wait& wait) { waits += text_of(wait); };
   }
@@ -231,6 +249,58 @@ TEST(WaitTracker, TellsOfAThreadsEndAfterItsLastWait) {
   recording.out(7, 1100);
   recording.in(7, 1150);
   EXPECT_EQ(recording.up_to(2000), "7 1100-1150\n7 ended\n");
+}
+
+// Also if its record comes from a ring that is read later; what was before the wait before belongs to that one.
+TEST(WaitTracker, NamesTheLastOneWhoWokeAThread) {
+  Recording recording;
+  recording.out(7, 1100);
+  recording.in(7, 1150);
+  recording.out(7, 1200);
+  recording.in(7, 1250);
+  recording.out(7, 1300);
+  recording.in(7, 1350);
+  recording.wakes(8, 7, 1140);
+  recording.wakes(9, 7, 1240);
+  recording.wakes(7, 7, 1290);  // about to wait, it was its own
+  recording.wakes(9, 6, 1320);  // nobody's that is known
+  EXPECT_EQ(recording.up_to(2000), "7 1100-1150 waker=8\n7 1200-1250 waker=9\n7 1300-1350\n");
+}
+
+TEST(WaitTracker, KnowsNoWakerOfWhoStillWaitsOrWasPreempted) {
+  Recording recording;
+  recording.out(7, 1100, true);
+  recording.in(7, 1150);
+  recording.out(8, 1100);
+  recording.wakes(9, 7, 1140);
+  recording.wakes(9, 8, 1190);
+  EXPECT_EQ(recording.at_end(1200), "7 1100-1150 preempted\n8 1100-1200 still\n");
+}
+
+TEST(WaitTracker, LooksForTheOwnerSomeTimesUntilItIsSeen) {
+  Recording recording;
+  recording.out(7, 1100);
+  recording.out(8, 1100, true);
+  EXPECT_EQ(recording.up_to(1100), "");
+  EXPECT_EQ(recording.looks(1105), "") << "it has not waited for long";
+  EXPECT_EQ(recording.looks(1110), "7 ");
+  EXPECT_EQ(recording.looks(1120, "holder"), "7 ");
+  EXPECT_EQ(recording.looks(1130), "");
+  recording.in(7, 1150);
+  recording.out(7, 1200);
+  EXPECT_EQ(recording.up_to(1200), "7 1100-1150 owner=holder\n");
+  for (std::uint64_t look = 0; look < 3; ++look) EXPECT_EQ(recording.looks(1220 + look), "7 ");
+  EXPECT_EQ(recording.looks(1230), "") << "it has none";
+}
+
+// It may have been back, and wait for something else now.
+TEST(WaitTracker, TakesNoOwnerThatWasSeenAfterTheWait) {
+  Recording recording;
+  recording.out(7, 1100);
+  EXPECT_EQ(recording.up_to(1100), "");
+  EXPECT_EQ(recording.looks(1160, "holder"), "7 ");
+  recording.in(7, 1150);
+  EXPECT_EQ(recording.up_to(2000), "7 1100-1150\n");
 }
 
 }  // namespace

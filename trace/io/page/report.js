@@ -207,6 +207,14 @@ function contention(process) {
   make('p', part, `${process.monitors.shortNote} (--min-contention), so they are in neither table:`);
   table(part, [['class', (r) => r[0] || '(others)'], ...waits(1).slice(0, 2)], process.monitors.short);
 }
+// Of a profile.
+function offCpu(process) {
+  if (!process.offCpu) return;
+  const part = section('offCpu', 'Off-CPU', 'What threads waited for and where, with who had the lock and who ended the wait: shares of the time.' +
+      (process.offCpu.note ? ` Who ended the waits is not known: ${process.offCpu.note}.` : ''));
+  table(part, [['what and where', (r) => r[0]], ['times', (r) => count(r[1]), true, (r) => r[1]], ['waited', (r) => nanos(r[2]), true, (r) => r[2]],
+    ['longest', (r) => nanos(r[3]), true, (r) => r[3]], ['owner', (r) => r[4]], ['woken by', (r) => r[5]]], process.offCpu.rows);
+}
 function methods(process) {
   if (!process.calls) return;
   const part = section('methods', 'Methods', `By ${process.calls.source}; ${several(process.calls.all, 'method')}.` +
@@ -507,7 +515,7 @@ function view(process) {
   if (process.diff || process.frames) { for (const part of [flame, frames, differences]) part(process); drawings.forEach((redraw) => redraw()); return; }
   for (const part of [slowest, contention, pauses, exceptions]) part(process);
   classes(process, 'allocations', 'allocations', 'Allocations by class', 'objects');
-  for (const part of [methods, stacks, timeline, flame, threads]) part(process);
+  for (const part of [methods, stacks, timeline, flame, offCpu, threads]) part(process);
   classes(process, 'heap', 'heap', 'Heap by class', 'instances');
   for (const part of [counters, overview]) part(process);
   drawings.forEach((redraw) => redraw());  // a scroll bar may have come since

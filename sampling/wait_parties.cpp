@@ -1,0 +1,59 @@
+#include "sampling/wait_parties.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/strings.h"
+
+namespace jtrace::sampling {
+namespace {
+
+constexpr std::size_t kShown = 3;
+
+void add_to(WaitPartyCounts::ByName& names, const std::string& name, const WaitPartyCounts::Amount& amount) {
+  if (name.empty()) return;
+  WaitPartyCounts::Amount& sum = names[name];
+  sum.times += amount.times;
+  sum.ns += amount.ns;
+}
+
+std::string share_text(std::uint64_t part, std::uint64_t all) {
+  char text[32];
+  std::snprintf(text, sizeof text, " %.0f %%",
+                all == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(all));
+  return text;
+}
+
+}  // namespace
+
+void WaitPartyCounts::add(const WaitParties& parties, const Amount& amount) {
+  add_to(owners_, parties.owner, amount);
+  add_to(wakers_, parties.waker, amount);
+}
+
+void WaitPartyCounts::add(const WaitPartyCounts& other) {
+  for (const auto& [name, amount] : other.owners_) add_to(owners_, name, amount);
+  for (const auto& [name, amount] : other.wakers_) add_to(wakers_, name, amount);
+}
+
+std::vector<std::pair<std::string, WaitPartyCounts::Amount>> by_time(const WaitPartyCounts::ByName& names) {
+  std::vector<std::pair<std::string, WaitPartyCounts::Amount>> sorted(names.begin(), names.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+  return sorted;
+}
+
+std::string party_text(const WaitPartyCounts::ByName& names, std::uint64_t all) {
+  std::string text;
+  std::uint64_t rest = 0;
+  const auto sorted = by_time(names);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const auto& [name, amount] = sorted[i];
+    if (i >= kShown) rest += amount.ns;
+    else text += (text.empty() ? "" : ", ") + printable(name) + share_text(amount.ns, all);
+  }
+  if (sorted.size() > kShown) text += ", " + std::to_string(sorted.size() - kShown) + " more" + share_text(rest, all);
+  return text;
+}
+
+}  // namespace jtrace::sampling
