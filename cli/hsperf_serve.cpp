@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "base/descriptor_limit.h"
-#include "base/strings.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
+#include "cli/naming_arguments.h"
 #include "perfdata/http_server.h"
 #include "perfdata/jvm_set.h"
 #include "perfdata/named_page.h"
@@ -18,7 +18,7 @@ namespace {
 struct ServeArguments {
   std::string listen = "127.0.0.1:9797";
   std::string filter;
-  std::string naming = "hotspot";
+  NamingArguments naming;
   bool with_arguments = false, show_secrets = false;
 };
 
@@ -100,18 +100,19 @@ Result<> serve(const ServeArguments& arguments, Page page) {
   return server.run(stop.get(), Page::kInterval, [&] { page.look(); });
 }
 
+Result<> serve_named(const ServeArguments& arguments, perfdata::Naming naming) {
+  if (!arguments.filter.empty() || arguments.with_arguments || arguments.show_secrets)
+    return fail(needs_counters("--counters, --with-arguments and --show-secrets"));
+  return serve(arguments, perfdata::NamedPage({.naming = naming, .inner = arguments.naming.inner()}, source_options(),
+                                              report_jvm));
+}
+
 Result<> serve(const ServeArguments& arguments) {
-  const auto naming = perfdata::naming_of(arguments.naming);
-  if (!naming)
-    return fail(ErrorCategory::kUsage, "unknown naming '" + printable(arguments.naming) +
-                                           "': hotspot, otel, micrometer and client_java are known");
+  JTRACE_ASSIGN_OR_RETURN(const perfdata::Naming naming, arguments.naming.parse());
   raise_descriptor_limit();
-  if (*naming != perfdata::Naming::kHotspot) {
-    if (!arguments.filter.empty() || arguments.with_arguments || arguments.show_secrets)
-      return fail(ErrorCategory::kUsage,
-                  "--counters, --with-arguments and --show-secrets are about the counters: they need --naming hotspot");
-    return serve(arguments, perfdata::NamedPage(*naming, source_options(), report_jvm));
-  }
+  if (naming != perfdata::Naming::kHotspot) return serve_named(arguments, naming);
+  if (arguments.naming.inside)
+    return fail(ErrorCategory::kUsage, "--inside needs --naming otel, micrometer or client_java");
   perfdata::MetricsOptions options{.arguments = arguments.with_arguments, .show_secrets = arguments.show_secrets};
   JTRACE_ASSIGN_OR_RETURN(options.filter, parse_filter(arguments.filter));
   return serve(arguments, MetricsPage(std::move(options)));
@@ -124,10 +125,7 @@ void add_hsperf_serve(CLI::App& app, ExitStatus& status) {
   auto* command = app.add_subcommand("serve", "metrics of all JVMs over HTTP (OpenMetrics, Prometheus)");
   command->add_option("--listen", arguments->listen, "ADDRESS:PORT; port 0: any free port")->capture_default_str();
   add_counters_option(*command, arguments->filter);
-  command
-      ->add_option("--naming", arguments->naming,
-                   "names of the metrics: hotspot (its counters), otel, micrometer, client_java")
-      ->capture_default_str();
+  add_naming_options(*command, arguments->naming, "hotspot");
   command->add_flag("--with-arguments", arguments->with_arguments, "include command lines and properties");
   command->add_flag("--show-secrets", arguments->show_secrets, "do not mask what looks like a password");
   command->footer("example: hsperf serve --listen 127.0.0.1:9797");

@@ -3,7 +3,6 @@
 #include <dirent.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -49,6 +48,7 @@ bool JvmSet::refresh() {
   std::erase_if(refused_, [&](const auto& refused) { return !pids.contains(refused.first); });
   const std::uint64_t now = monotonic_ns();
   for (const pid_t pid : pids) {
+    if (!only_.empty() && !only_.contains(pid)) continue;
     Known& known = known_[pid];
     if (known.first_seen != 0 && (known.look_again == 0 || known.look_again > now)) continue;
     changed |= examine(pid, known, now);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class JvmSet {
     options_.layouts = std::make_shared<LayoutCache>();
   }
 
+  // From now on no other process is looked at; none: all are.
+  void keep_to(std::set<pid_t> pids) { only_ = std::move(pids); }
   // True if JVMs were added or removed.
   bool refresh();
   // Takes a new snapshot of each JVM; removes those that cannot be read any more. True if some were removed, or a
@@ -51,6 +54,7 @@ class JvmSet {
   bool drop_ended();
 
   SourceOptions options_;
+  std::set<pid_t> only_;
   std::function<void(const std::string&)> report_;
   std::map<pid_t, Known> known_;
   std::map<pid_t, std::string> refused_;

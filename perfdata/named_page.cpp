@@ -11,17 +11,40 @@ constexpr std::uint64_t kBetweenSearches = 5 * kNanosPerSecond;
 
 }  // namespace
 
+NamedJvm named_jvm(pid_t pid, const Snapshot& snapshot) {
+  return {.pid = pid,
+          .main = main_of(snapshot),
+          .beans = mx_beans(snapshot),
+          .process = process_figures(pid),
+          .inner = {},
+          .runtime = std::string(snapshot.text_value("java.property.java.version").value_or(""))};
+}
+
+void read_inner(const InnerReader& reader, std::vector<NamedJvm>& jvms, const std::vector<std::uint64_t>& numbers) {
+  if (!reader) return;
+  std::vector<NumberedJvm> numbered;
+  for (std::size_t i = 0; i < jvms.size(); ++i) numbered.push_back({jvms[i].pid, numbers[i]});
+  std::vector<InnerFigures> figures = reader(numbered);
+  for (std::size_t i = 0; i < jvms.size(); ++i) jvms[i].inner = std::move(figures[i]);
+}
+
+NamedPage::NamedPage(NamedPageOptions options, const SourceOptions& sources,
+                     std::function<void(const std::string&)> report)
+    : options_(std::move(options)), jvms_(sources, std::move(report)) {
+  jvms_.keep_to(options_.only);
+}
+
 void NamedPage::look() {
   if (const std::uint64_t now = monotonic_ns(); now >= next_search_) {
     jvms_.refresh();
     next_search_ = now + kBetweenSearches;
   }
-  if (shows_pauses(naming_)) read();
+  if (shows_pauses(options_.naming)) read();
 }
 
 void NamedPage::read() {
   jvms_.read_all();
-  if (!shows_pauses(naming_)) return;
+  if (!shows_pauses(options_.naming)) return;
   for (const auto& jvm : jvms_.jvms()) durations_[jvm->number].observe(jvm->snapshot);
   std::erase_if(durations_, [&](const auto& each) {
     return std::none_of(jvms_.jvms().begin(), jvms_.jvms().end(),
@@ -29,18 +52,23 @@ void NamedPage::read() {
   });
 }
 
-std::string NamedPage::text(MetricsFormat format) {
+const std::vector<NamedJvm>& NamedPage::jvms() {
   jvms_.refresh();
   read();
-  std::vector<NamedJvm> named;
-  for (const auto& jvm : jvms_.jvms())
-    named.push_back({.pid = jvm->source.pid(),
-                     .main = main_of(jvm->snapshot),
-                     .beans = mx_beans(jvm->snapshot),
-                     .process = process_figures(jvm->source.pid()),
-                     .durations = shows_pauses(naming_) ? &durations_.at(jvm->number) : nullptr});
+  named_.clear();
+  std::vector<std::uint64_t> numbers;
+  for (const auto& jvm : jvms_.jvms()) {
+    numbers.push_back(jvm->number);
+    named_.push_back(named_jvm(jvm->source.pid(), jvm->snapshot));
+    if (shows_pauses(options_.naming)) named_.back().durations = &durations_.at(jvm->number);
+  }
+  read_inner(options_.inner, named_, numbers);
+  return named_;
+}
+
+std::string NamedPage::text(MetricsFormat format) {
   std::string page;
-  append_named_metrics(page, named, naming_, format);
+  append_named_metrics(page, jvms(), options_.naming, format);
   if (format == MetricsFormat::kOpenMetrics) page += "# EOF\n";
   return page;
 }

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "perfdata/gc_durations.h"
 #include "perfdata/jvm_set.h"
@@ -12,25 +14,38 @@
 
 namespace jtrace::perfdata {
 
+struct NamedPageOptions {
+  Naming naming = Naming::kOtel;
+  InnerReader inner = {};     // none: what only the JVMs' own structures tell is left out
+  std::set<pid_t> only = {};  // none: all JVMs
+};
+
 class NamedPage {
  public:
   // Of two pauses of one collector between two looks one is missed.
   static constexpr std::chrono::milliseconds kInterval{200};
 
-  NamedPage(Naming naming, const SourceOptions& options, std::function<void(const std::string&)> report)
-      : naming_(naming), jvms_(options, std::move(report)) {}
+  NamedPage(NamedPageOptions options, const SourceOptions& sources, std::function<void(const std::string&)> report);
 
   // To be called every kInterval: looks for pauses where the naming has them, and now and then for JVMs.
   void look();
+  // The JVMs now; valid until the next call.
+  const std::vector<NamedJvm>& jvms();
   std::string text(MetricsFormat format);
 
  private:
   void read();
 
-  Naming naming_;
+  NamedPageOptions options_;
   JvmSet jvms_;
+  std::vector<NamedJvm> named_;
   std::map<std::uint64_t, GcDurations> durations_;  // by LiveJvm::number
   std::uint64_t next_search_ = 0;                   // CLOCK_MONOTONIC
 };
+
+// One JVM by its counters and the kernel.
+NamedJvm named_jvm(pid_t pid, const Snapshot& snapshot);
+// Sets NamedJvm::inner; numbers[i] is that of jvms[i]. Without a reader: nothing.
+void read_inner(const InnerReader& reader, std::vector<NamedJvm>& jvms, const std::vector<std::uint64_t>& numbers);
 
 }  // namespace jtrace::perfdata

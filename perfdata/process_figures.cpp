@@ -26,8 +26,9 @@ std::optional<std::int64_t> entries(const std::string& folder) {
 }  // namespace
 
 ProcessFigures process_figures(pid_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid) + "/";
   ProcessFigures figures;
+  if (pid == 0) return figures;
+  const std::string folder = "/proc/" + std::to_string(pid) + "/";
   if (const auto cpu = target::process_cpu_ns(pid)) figures.cpu_seconds = static_cast<double>(*cpu) / 1e9;
   const std::string status = read(folder + "status");
   figures.virtual_bytes = with_sign(target::bytes_of_status(status, "VmSize"));

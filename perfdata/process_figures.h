@@ -13,6 +13,6 @@ struct ProcessFigures {  // nothing where it may not be read, or has no end
   std::optional<std::int64_t> resident_bytes, virtual_bytes;
   std::optional<std::int64_t> open_files, max_files;
 };
-ProcessFigures process_figures(pid_t pid);
+ProcessFigures process_figures(pid_t pid);  // of pid 0: nothing
 
 }  // namespace jtrace::perfdata

@@ -1,7 +1,6 @@
 #include "coreinspect/hprof/dump_threads.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -14,15 +13,6 @@ namespace {
 
 constexpr std::uint64_t kMaxFrameBytes = 1u << 20;
 constexpr std::uint64_t kMaxLocals = 65536;  // JVMS 4.11
-
-// Threads whose C++ class returns true from is_hidden_from_external_view(). They are found by name, because the tables
-// do not have their classes.
-bool is_hidden(const std::string& name) {
-  if (name.find("CompilerThread") != name.npos) return true;
-  constexpr std::array<std::string_view, 4> hidden = {"Sweeper thread", "Service Thread", "Monitor Deflation Thread",
-                                                      "StringDedupProcessor"};
-  return std::find(hidden.begin(), hidden.end(), name) != hidden.end();
-}
 
 class DumpThreadReader {
  public:
@@ -49,7 +39,7 @@ class DumpThreadReader {
     for (Address address : addresses ? *addresses : std::vector<Address>()) {
       const JavaThread java = read_java_thread(inspection_.objects(), address);
       if (java.object == 0) continue;
-      DumpThread thread{.object = access_.place_of(java.object), .name = java.name, .hidden = is_hidden(java.name)};
+      DumpThread thread{.object = access_.place_of(java.object), .name = java.name, .hidden = java.is_hidden()};
       if (walker) add_frames(*walker, java, thread, broken);
       add_handles(address, thread);
       add_monitors(java, thread);

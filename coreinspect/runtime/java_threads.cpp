@@ -1,5 +1,7 @@
 #include "coreinspect/runtime/java_threads.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 namespace jtrace::coreinspect {
@@ -77,6 +79,14 @@ std::string_view JavaThread::state_detail() const {
   if ((status & 0x200) != 0) return "parking";
   if ((status & 0x400) != 0) return "on object monitor";
   return "";
+}
+
+bool JavaThread::is_hidden() const {
+  if (name.find("CompilerThread") != name.npos) return true;
+  constexpr std::array<std::string_view, 5> hidden = {"Sweeper thread", "Service Thread", "Monitor Deflation Thread",
+                                                      "StringDedupProcessor",
+                                                      "Surrogate Locker Thread (Concurrent GC)"};
+  return std::find(hidden.begin(), hidden.end(), name) != hidden.end();
 }
 
 // ObjectMonitor::notify moves the waiter to those that want to enter, sets its status, and does not wake it.

@@ -33,6 +33,9 @@ struct JavaThread {
 
   std::string_view state() const;         // as in Thread.State: RUNNABLE, TIMED_WAITING, ...
   std::string_view state_detail() const;  // "sleeping", "parking", "on object monitor", or ""
+  // Whether its C++ class returns true from is_hidden_from_external_view(): a thread of the VM itself, which the beans
+  // do not show. Found by its name, because the tables do not have those classes.
+  bool is_hidden() const;
   // The monitor that it waits to enter, also one that it has left in Object.wait and was notified to enter again: until
   // then the VM keeps it as the one that is waited for, and only the state is another. 0: none.
   Address entering_monitor() const;

@@ -1,19 +1,24 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ClassLoadingMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
+import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
 
 /**
  * Says what its platform MXBeans say: "beans" is answered by "OK KIND|NAME|NUMBER|...;..." with pool (used, committed,
- * maximum), heap (the same), gc (count, ms), threads (live, daemon, peak, started), classes (loaded, unloaded).
+ * maximum), code (the same of a pool of code), heap (the same), gc (count, ms), threads (live, daemon, peak, started),
+ * state (threads in it), buffers (count, used, capacity), classes (loaded, unloaded).
  */
 public final class Beans {
     static volatile Object sink;
+    static final ByteBuffer DIRECT = ByteBuffer.allocateDirect(12345);
 
     static void append(StringBuilder out, String kind, String name, long... numbers) {
         out.append(kind).append('|').append(name);
@@ -27,8 +32,9 @@ public final class Beans {
         StringBuilder out = new StringBuilder();
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             MemoryUsage usage = pool.getUsage();
-            if (pool.getType() == MemoryType.HEAP) {
-                append(out, "pool", pool.getName(), usage.getUsed(), usage.getCommitted(), usage.getMax());
+            boolean code = pool.getName().startsWith("Code");
+            if (code || pool.getType() == MemoryType.HEAP) {
+                append(out, code ? "code" : "pool", pool.getName(), usage.getUsed(), usage.getCommitted(), usage.getMax());
             }
         }
         MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
@@ -39,6 +45,19 @@ public final class Beans {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         append(out, "threads", "", threads.getThreadCount(), threads.getDaemonThreadCount(), threads.getPeakThreadCount(),
             threads.getTotalStartedThreadCount());
+        long[] states = new long[Thread.State.values().length];
+        for (ThreadInfo info : threads.getThreadInfo(threads.getAllThreadIds())) {
+            if (info != null) {
+                states[info.getThreadState().ordinal()]++;
+            }
+        }
+        for (Thread.State state : Thread.State.values()) {
+            append(out, "state", state.name(), states[state.ordinal()]);
+        }
+        for (BufferPoolMXBean buffers : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
+            append(out, "buffers", buffers.getName(), buffers.getCount(), buffers.getMemoryUsed(),
+                buffers.getTotalCapacity());
+        }
         ClassLoadingMXBean classes = ManagementFactory.getClassLoadingMXBean();
         append(out, "classes", "", classes.getTotalLoadedClassCount(), classes.getUnloadedClassCount());
         return out.toString();

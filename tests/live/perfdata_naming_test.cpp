@@ -6,10 +6,12 @@
 #include <map>
 #include <thread>
 
+#include "base/file.h"
 #include "base/strings.h"
 #include "tests/live/metrics_server.h"
 #include "tests/live/perfdata_support.h"
 #include "tests/testlib/require.h"
+#include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/trace_checks.h"
 
 namespace jtrace::test {
@@ -133,6 +135,92 @@ TEST_P(Naming, ValuesAreThoseOfTheBeansForEachCollector) {
   }
 }
 
+// Of the JVM's own structures: with its collector nothing of them is another.
+TEST_P(Naming, WhatIsInsideIsThatOfTheBeansToo) {
+  const auto jvm = must(JvmProcess::start(GetParam(), "Beans", {.flags = {"-Xmx200m", "-XX:+UseSerialGC"}}));
+  int code = 0, states = 0, buffers = 0;
+  for (int i = 0; i < 50 && (code == 0 || states == 0); ++i) {
+    code = states = buffers = 0;
+    const std::vector<Bean> before = beans_of(*jvm);
+    const auto snap = must(run_hsperf({"snap", jvm->pid_text(), "--naming", "client_java", "--inside"}));
+    EXPECT_EQ(snap.status, 0) << snap.err;
+    const std::vector<Bean> after = beans_of(*jvm);
+    // What is compiled in between, or a thread that comes, is no fault: asked again.
+    const auto same = [&](std::string_view kind) {
+      const auto of = [&](const std::vector<Bean>& beans) {
+        std::vector<double> numbers;
+        for (const Bean& each : beans)
+          if (each.kind == kind) numbers.insert(numbers.end(), each.numbers.begin(), each.numbers.end());
+        return numbers;
+      };
+      return of(before) == of(after);
+    };
+    const Page page(snap.out, *jvm);
+    for (const Bean& each : after) {
+      const std::string pool = "_bytes{,pool=\"" + each.name + "\"}";
+      if (each.kind == "code" && same("code")) {
+        code += expect_equal(page, "jvm_memory_pool_used" + pool, each.numbers[0]);
+        code += expect_equal(page, "jvm_memory_pool_committed" + pool, each.numbers[1]);
+        code += expect_equal(page, "jvm_memory_pool_max" + pool, each.numbers[2]);
+      }
+      if (each.kind == "state" && same("state") && same("threads"))
+        states += expect_equal(page, "jvm_threads_state{,state=\"" + each.name + "\"}", each.numbers[0]);
+      if (each.kind != "buffers") continue;
+      buffers += expect_equal(page, "jvm_buffer_pool_used_buffers{,pool=\"" + each.name + "\"}", each.numbers[0]);
+      buffers += expect_equal(page, "jvm_buffer_pool_used" + pool, each.numbers[1]);
+      buffers += expect_equal(page, "jvm_buffer_pool_capacity" + pool, each.numbers[2]);
+    }
+  }
+  EXPECT_GE(code, 3) << "a pool of code";
+  EXPECT_EQ(states, 6) << "each state";
+  EXPECT_EQ(buffers, 3) << "the direct buffers";
+}
+
+// The same text once, without a server.
+TEST_P(Naming, ASnapIsThePageOfServe) {
+  const auto jvm = must(JvmProcess::start(GetParam(), "Idle", {.flags = {"-Xmx100m", "-XX:+UseSerialGC"}}));
+  // Its series without numbers: JVM and hsperf go on.
+  const auto shape = [&](const std::string& text) {
+    std::string names;
+    for (const std::string_view line : split(text, '\n'))
+      if (line.find("pid=\"" + jvm->pid_text() + "\"") != line.npos)
+        names += std::string(line.substr(0, line.rfind(' '))) + "\n";
+    return names;
+  };
+  for (const char* naming : {"otel", "micrometer", "client_java"}) {
+    const auto server = must(Server::start({"--naming", naming}));
+    const auto snap = must(run_hsperf({"snap", jvm->pid_text(), "--naming", naming}));
+    EXPECT_EQ(snap.status, 0) << snap.err;
+    EXPECT_EQ(shape(snap.out), shape(server->metrics()));
+    const ScratchDir folder;
+    const std::string path = folder.file("page.prom");
+    const auto open =
+        must(run_hsperf({"snap", jvm->pid_text(), "--naming", naming, "--format", "openmetrics", "-o", path}));
+    EXPECT_EQ(open.status, 0) << open.err;
+    EXPECT_EQ(open.out, "");
+    EXPECT_EQ(shape(must(read_file(path))), shape(server->metrics("application/openmetrics-text; version=1.0.0")));
+  }
+}
+
+// Each pause that was seen has its cause; all causes together are the collector's bean.
+TEST(NamingOfMetrics, PausesHaveTheirCauses) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto jvm = must(JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+UseSerialGC", "-Xmx200m"}}));
+  const auto server = must(Server::start({"--naming", "micrometer"}));
+  const std::string start = "{pid=\"" + jvm->pid_text() + "\",application=\"Workload\",gc=\"MarkSweepCompact\",";
+  const std::string full = start + "action=\"end of major GC\",cause=\"System.gc()\"} ";
+  EXPECT_THAT(server->metrics(), HasSubstr("jvm_gc_pause_seconds_count" + start));
+  std::string page;
+  for (int i = 0; i < 20 && page.find("seconds_count" + full) == page.npos; ++i) {
+    must(jvm->ask("gc 1"));
+    page = server->metrics();
+  }
+  EXPECT_THAT(page, HasSubstr("jvm_gc_pause_seconds_count" + full));
+  EXPECT_THAT(page, HasSubstr("jvm_gc_pause_seconds_sum" + full));
+  EXPECT_THAT(page, HasSubstr("jvm_gc_pause_seconds_max" + full));
+}
+
 TEST(NamingOfMetrics, PausesAreAHistogramOfThoseThatWereSeen) {
   const auto jdk = any_jdk();
   if (!jdk) JTRACE_SKIP("live", "no JDK");
@@ -182,6 +270,14 @@ TEST(NamingOfMetrics, RefusesWhatItDoesNotKnow) {
   const auto counters = must(run_hsperf({"serve", "--naming", "otel", "--counters", "gc"}));
   EXPECT_EQ(counters.status, 2);
   EXPECT_THAT(counters.err, HasSubstr("they need --naming hotspot"));
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"snap", "1", "--naming", "spring"},
+                                             {"snap", "1", "--naming", "hotspot"},
+                                             {"snap", "1", "--inside"},
+                                             {"snap", "1", "--naming", "otel", "--format", "json"},
+                                             {"snap", "1", "--naming", "otel", "--counters", "gc"},
+                                             {"serve", "--inside"}})
+    EXPECT_EQ(must(run_hsperf(wrong)).status, 2) << wrong.back();
 }
 
 }  // namespace

@@ -1,0 +1,160 @@
+#include "perfdata/measures.h"
+
+#include <numeric>
+
+namespace jtrace::perfdata {
+namespace {
+
+using Samples = std::vector<Sample>;
+
+template <class Number>
+Samples one(const std::optional<Number>& value) {
+  return value ? Samples{{{}, *value}} : Samples();
+}
+
+Samples of_pools(const NamedJvm& jvm, std::optional<std::int64_t> PoolBean::*member) {
+  Samples samples;
+  const auto add = [&](const std::vector<PoolBean>& pools, std::string_view area) {
+    for (const PoolBean& each : pools)
+      if (each.*member)
+        samples.push_back(
+            {{{Attribute::kArea, std::string(area)}, {Attribute::kPool, std::string(each.name)}}, *(each.*member)});
+  };
+  add(jvm.beans.pools, kHeap);
+  add(jvm.inner.code_heaps, kNonHeap);
+  return samples;
+}
+
+Samples of_heap(const std::optional<std::int64_t>& value) {
+  Samples samples = one(value);
+  for (Sample& each : samples) each.attributes = {{Attribute::kHeapArea, std::string(kHeap)}};
+  return samples;
+}
+
+Sample of_collector(const CollectorBean& bean, decltype(Sample::value) value) {
+  return {{{Attribute::kCollector, std::string(bean.name)}, {Attribute::kAction, std::string(bean.action)}},
+          std::move(value)};
+}
+
+Samples collections(const NamedJvm& jvm) {
+  Samples samples;
+  for (const CollectorBean& each : jvm.beans.collectors)
+    samples.push_back(of_collector(each, Summary{each.count, each.seconds}));
+  return samples;
+}
+
+Samples by_cause(const NamedJvm& jvm, bool longest) {
+  Samples samples;
+  if (jvm.durations == nullptr) return samples;
+  for (const CollectorBean& bean : jvm.beans.collectors)
+    for (const GcDurations::OfCause& each : jvm.durations->by_cause(bean.collector)) {
+      if (longest && !each.longest) continue;
+      Sample sample = of_collector(bean, Summary{each.count, each.seconds});
+      if (longest) sample.value = *each.longest;
+      sample.attributes.emplace_back(Attribute::kCause, each.cause);
+      samples.push_back(std::move(sample));
+    }
+  return samples;
+}
+
+Samples pauses(const NamedJvm& jvm) {
+  Samples samples;
+  if (jvm.durations == nullptr) return samples;
+  for (const CollectorBean& each : jvm.beans.collectors)
+    samples.push_back(of_collector(each, jvm.durations->of(each.collector)));
+  return samples;
+}
+
+// A thread may have come or gone between the two readings: then the states are not those of the bean.
+bool has_states(const NamedJvm& jvm) {
+  if (!jvm.inner.threads || !jvm.beans.threads || !jvm.beans.daemon_threads) return false;
+  const auto sum = [](const ThreadsByState& states) {
+    return std::accumulate(states.begin(), states.end(), std::int64_t{0});
+  };
+  const std::int64_t daemons = sum(jvm.inner.threads->daemon);
+  return daemons == *jvm.beans.daemon_threads && daemons + sum(jvm.inner.threads->user) == *jvm.beans.threads;
+}
+
+Samples threads_by_state(const NamedJvm& jvm) {
+  Samples samples;
+  if (!has_states(jvm)) return samples;
+  for (std::size_t i = 0; i < kThreadStates.size(); ++i)
+    samples.push_back({{{Attribute::kState, std::string(kThreadStates[i])}},
+                       jvm.inner.threads->user[i] + jvm.inner.threads->daemon[i]});
+  return samples;
+}
+
+Samples threads_by_daemon(const NamedJvm& jvm) {
+  const auto &all = jvm.beans.threads, &daemons = jvm.beans.daemon_threads;
+  Samples samples;
+  if (!all || !daemons) return samples;
+  for (const bool daemon : {false, true}) {
+    Sample sample{{{Attribute::kDaemon, daemon ? "true" : "false"}}, daemon ? *daemons : *all - *daemons};
+    if (!has_states(jvm)) {
+      samples.push_back(std::move(sample));
+      continue;
+    }
+    const ThreadsByState& states = daemon ? jvm.inner.threads->daemon : jvm.inner.threads->user;
+    for (std::size_t i = 0; i < kThreadStates.size(); ++i) {
+      samples.push_back({sample.attributes, states[i]});
+      samples.back().attributes.emplace_back(Attribute::kState, std::string(kThreadStates[i]));
+    }
+  }
+  return samples;
+}
+
+Samples of_buffers(const NamedJvm& jvm, std::int64_t BufferFigures::*member) {
+  if (!jvm.inner.direct_buffers) return {};
+  return {{{{Attribute::kBuffer, "direct"}}, (*jvm.inner.direct_buffers).*member}};
+}
+
+std::optional<double> millis(const std::optional<double>& seconds) {
+  return seconds ? std::optional(*seconds * 1000) : std::nullopt;
+}
+
+std::optional<std::int64_t> missed(const NamedJvm& jvm) {
+  return jvm.durations ? std::optional(jvm.durations->missed()) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Sample> samples_of(const NamedJvm& jvm, Measure measure) {
+  const MxBeans& beans = jvm.beans;
+  switch (measure) {
+    case Measure::kPoolUsed: return of_pools(jvm, &PoolBean::used);
+    case Measure::kPoolCommitted: return of_pools(jvm, &PoolBean::committed);
+    case Measure::kPoolMax: return of_pools(jvm, &PoolBean::max);
+    case Measure::kHeapUsed: return of_heap(beans.heap_used);
+    case Measure::kHeapCommitted: return of_heap(beans.heap_committed);
+    case Measure::kHeapMax: return of_heap(beans.heap_max);
+    case Measure::kCollections: return collections(jvm);
+    case Measure::kCollectionsByCause: return by_cause(jvm, false);
+    case Measure::kLongestByCause: return by_cause(jvm, true);
+    case Measure::kPauses: return pauses(jvm);
+    case Measure::kMissedPauses: return one(missed(jvm));
+    case Measure::kThreads: return one(beans.threads);
+    case Measure::kDaemonThreads: return one(beans.daemon_threads);
+    case Measure::kThreadsByDaemon: return threads_by_daemon(jvm);
+    case Measure::kThreadsByState: return threads_by_state(jvm);
+    case Measure::kPeakThreads: return one(beans.peak_threads);
+    case Measure::kStartedThreads: return one(beans.started_threads);
+    case Measure::kClasses: return one(beans.classes());
+    case Measure::kLoadedClasses: return one(beans.loaded_classes);
+    case Measure::kUnloadedClasses: return one(beans.unloaded_classes);
+    case Measure::kCompilationSeconds: return one(beans.compilation_seconds);
+    case Measure::kCompilationMillis: return one(millis(beans.compilation_seconds));
+    case Measure::kCpuSeconds: return one(jvm.process.cpu_seconds);
+    case Measure::kStart: return one(beans.start_seconds);
+    case Measure::kUptime: return one(beans.uptime_seconds);
+    case Measure::kResident: return one(jvm.process.resident_bytes);
+    case Measure::kVirtual: return one(jvm.process.virtual_bytes);
+    case Measure::kOpenFiles: return one(jvm.process.open_files);
+    case Measure::kMaxFiles: return one(jvm.process.max_files);
+    case Measure::kBuffers: return of_buffers(jvm, &BufferFigures::count);
+    case Measure::kBufferCapacity: return of_buffers(jvm, &BufferFigures::capacity);
+    case Measure::kBufferUsed: return of_buffers(jvm, &BufferFigures::used);
+  }
+  return {};
+}
+
+}  // namespace jtrace::perfdata
