@@ -35,6 +35,7 @@ constexpr Task kCounterTasks[] = {
     {"over time", "hsperf poll PID --interval 1s -o gc.csv", "a series; also .xml and .jsonl"},
     {"an alert", "hsperf check PID 'old.share > 90%'", "status 0: it holds, 1: it does not"},
     {"a dashboard", "hsperf serve", "metrics of all JVMs for Prometheus, at 127.0.0.1:9797"},
+    {"", "hsperf push --to http://HOST:4318", "the same, sent to a collector of OpenTelemetry"},
 };
 
 std::string padded(std::string text, std::size_t width) {
