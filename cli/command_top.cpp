@@ -1,19 +1,21 @@
 // jtrace top: the threads of a live JVM by processor time, with their frames.
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "base/json_answer.h"
 #include "base/strings.h"
 #include "base/terminal.h"
+#include "base/wait_readable.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/stop_signals.h"
 #include "cli/units.h"
 #include "cli/view_run.h"
 #include "coreinspect/tools/top_threads.h"
+#include "sampling/live_top.h"
 
 namespace jtrace::cli {
 namespace {
@@ -23,7 +25,14 @@ struct TopArguments {
   std::chrono::milliseconds interval{1000};
   std::uint64_t count = 0;
   std::size_t rows = 20;
+  bool ptrace = false;
 };
+
+// Of the samples of a thread that was elsewhere too.
+std::string share_of_frame(const coreinspect::TopRow& row) {
+  if (row.frame.empty() || row.of_frame == row.samples) return "";
+  return " (" + std::to_string(100 * row.of_frame / row.samples) + " %)";
+}
 
 std::string text_of(const coreinspect::TopRow& row) {
   char share[32] = "      -";
@@ -31,7 +40,7 @@ std::string text_of(const coreinspect::TopRow& row) {
   char line[100];
   std::snprintf(line, sizeof line, "%s %8d %-13.*s ", share, row.native_id, static_cast<int>(row.state.size()),
                 row.state.data());
-  return line + printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame);
+  return line + printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame) + share_of_frame(row);
 }
 
 std::string text_of_ended(double share) {
@@ -41,9 +50,10 @@ std::string text_of_ended(double share) {
 }
 
 std::string heading_of(const coreinspect::TopTable& table, std::size_t rows) {
-  char pause[64];
-  std::snprintf(pause, sizeof pause, "; the target was stopped for %.1f ms",
-                static_cast<double>(table.pause.count()) / 1e6);
+  char pause[64] = "; the target was not stopped";
+  if (table.pause.count() != 0)
+    std::snprintf(pause, sizeof pause, "; the target was stopped for %.1f ms",
+                  static_cast<double>(table.pause.count()) / 1e6);
   std::string text = counted(table.rows.size(), "thread");
   if (rows < table.rows.size()) text += ", the busiest " + std::to_string(rows) + " shown";
   return text + pause;
@@ -80,31 +90,60 @@ std::string json_of(const coreinspect::Inspection& inspection, const coreinspect
     if (row.measured) json.member("cpuShare", row.cpu);
     if (row.id != 0) json.member("threadId", row.id).member("state", row.state);
     if (!row.frame.empty()) json.member("frame", row.frame);
+    if (row.samples > 0) json.member("samples", row.samples).member("frameSamples", row.of_frame);
     json.end_object();
   }
   json.end_array().end_object();
   return text + "\n";
 }
 
+// Where tables come from.
+struct Looker {
+  std::function<Result<coreinspect::TopTable>()> look;
+  // Until that time (CLOCK_MONOTONIC, ns); false if `stop` became readable before.
+  std::function<bool(std::uint64_t until, int stop)> wait;
+};
+
+Looker by_stopping(coreinspect::Inspection& inspection, const TopArguments& arguments) {
+  auto top = std::make_shared<coreinspect::TopThreads>(inspection, arguments.inspect.max_stop);
+  return {.look = [top] { return top->look(); },
+          .wait = [](std::uint64_t until, int stop) { return !wait_readable(stop, until); }};
+}
+
+// By the kernel's samples, or, where they are not allowed, by stopping threads.
+Looker looker_of(const std::shared_ptr<coreinspect::Inspection>& inspection, const TopArguments& arguments) {
+  if (arguments.ptrace) return by_stopping(*inspection, arguments);
+  auto opened = sampling::LiveTop::open(inspection);
+  if (!opened) {
+    log_info(opened.error().message() + "; threads are stopped by ptrace for each look instead");
+    return by_stopping(*inspection, arguments);
+  }
+  for (const std::string& note : (*opened)->events().notes()) log_info(note);
+  const std::shared_ptr<sampling::LiveTop> top = std::move(*opened);
+  return {.look = [top, rows = arguments.rows]() -> Result<coreinspect::TopTable> { return top->look(rows); },
+          .wait = [top](std::uint64_t until, int stop) { return top->sample_until(until, stop); }};
+}
+
 ExitStatus run(const TopArguments& arguments) {
   const auto stop = stop_signals();
   if (!stop) return report(stop.error());
-  auto inspection = open_inspection(arguments.inspect);
-  if (!inspection) return report(inspection.error());
-  if (!(*inspection)->target().process())
+  auto opened = open_inspection(arguments.inspect);
+  if (!opened) return report(opened.error());
+  const std::shared_ptr<coreinspect::Inspection> inspection = std::move(*opened);
+  if (!inspection->target().process())
     return report({.category = ErrorCategory::kUsage, .text = "a core does not run: jtrace inspect CORE threads"});
-  if (!(*inspection)->healthy()) return report((*inspection)->healthy().error());
-  coreinspect::TopThreads top(**inspection, arguments.inspect.max_stop);
+  if (!inspection->healthy()) return report(inspection->healthy().error());
+  const Looker top = looker_of(inspection, arguments);
   const bool screen = ::isatty(STDOUT_FILENO) && arguments.inspect.format == "text";
   auto first = top.look();
+  const auto interval = static_cast<std::uint64_t>(std::chrono::nanoseconds(arguments.interval).count());
   if (!first) return report(first.error());
   std::vector<std::string> held;  // of the last sample
   bool partial = false;
   const auto ended = [&partial] { return partial ? ExitStatus::kPartial : ExitStatus::kOk; };
   for (std::uint64_t looks = 0; arguments.count == 0 || looks < arguments.count; ++looks) {
-    pollfd descriptor{.fd = stop->get(), .events = POLLIN, .revents = 0};
-    if (::poll(&descriptor, 1, static_cast<int>(arguments.interval.count())) > 0) return ended();
-    if ((*inspection)->target().process()->has_exited()) {
+    if (!top.wait(monotonic_ns() + interval, stop->get())) return ended();
+    if (inspection->target().process()->has_exited()) {
       log_info("the target ended");
       return ended();
     }
@@ -112,7 +151,7 @@ ExitStatus run(const TopArguments& arguments) {
     if (!table) return report(table.error().with_context("top of " + arguments.inspect.target));
     const std::string text =
         arguments.inspect.format == "json"
-            ? json_of(**inspection, *table, arguments.rows)
+            ? json_of(*inspection, *table, arguments.rows)
             : text_of(*table, arguments.rows, screen ? terminal_size(STDOUT_FILENO) : TerminalSize{});
     if (screen) std::fputs("\033[H\033[2J", stdout);
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -138,7 +177,8 @@ void add_top_command(CLI::App& app, ExitStatus& status) {
   add_rows(*command, arguments->rows, "the busiest threads to show (20)");
   command->add_option("--format", arguments->inspect.format, "text or json: one object a look")
       ->check(CLI::IsMember({"text", "json"}));
-  add_max_stop(*command, arguments->inspect, "longest single stop (200ms)");
+  command->add_flag("--ptrace", arguments->ptrace, "stop threads for each look, without perf events");
+  add_max_stop(*command, arguments->inspect, "if threads are stopped: longest single stop (200ms)");
   command->footer("Example: jtrace top 1234 --interval 2");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

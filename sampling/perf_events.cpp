@@ -239,7 +239,7 @@ Result<> PerfEvents::add_event(UniqueFd fd, Origin origin, int processor) {
 
 // As large as the user may lock. All rings have the size of the smallest.
 Result<> PerfEvents::map_ring(int fd) {
-  std::size_t most = options_.switches ? kMostSwitchRing : kMostRing;
+  std::size_t most = options_.ring_bytes != 0 ? options_.ring_bytes : options_.switches ? kMostSwitchRing : kMostRing;
   while (most > kLeastRing && most * static_cast<std::size_t>(processors_) > kMostRings) most /= 2;
   for (std::size_t size = ring_size_ == 0 ? most : ring_size_; size >= kLeastRing; size /= 2) {
     target::PerfRing ring(fd, size);

@@ -37,6 +37,7 @@ struct EventOptions {
   std::uint32_t stack_bytes = kStackBytes;  // a multiple of 8, at most kMostStackBytes
   bool ticks = true;                        // samples of CPU time
   bool switches = false;                    // samples of threads that leave their processor, and records of switches
+  std::size_t ring_bytes = 0;               // of a processor, at most: a power of two; 0: as much as is useful
 };
 
 // Receivers of what is in the rings. Those of a ring come in order, ring after ring. Times: CLOCK_MONOTONIC, ns.

@@ -20,7 +20,8 @@ namespace {
 
 using target::ThreadRegisters;
 
-// Facts of the kernel on a thread of a live process, read when it runs again; a thread may have ended.
+}  // namespace
+
 void add_kernel_facts(const target::Process& process, pid_t tid, ThreadReport& report) {
   const std::string folder = "task/" + std::to_string(tid) + "/";
   report.tid = tid;
@@ -37,8 +38,6 @@ void add_kernel_facts(const target::Process& process, pid_t tid, ThreadReport& r
     if (!status.nspid.empty()) report.native_id = status.nspid.back();
   }
 }
-
-}  // namespace
 
 class ThreadSampler::Impl {
  public:

@@ -54,6 +54,10 @@ struct ThreadSnapshot {
   std::vector<std::string> missing;
 };
 
+// What the kernel knows of a thread of a live process: times, waits, its name; `tid` as this process sees it. What
+// cannot be read, because it has ended, is left out.
+void add_kernel_facts(const target::Process& process, pid_t tid, ThreadReport& report);
+
 // Whether addresses of objects in the frames may lead elsewhere by now. A core stays as it is.
 bool objects_may_have_moved(const Inspection& inspection, const ThreadSnapshot& snapshot);
 // The threads that another tracer holds, by name; a line for each tracer.

@@ -12,15 +12,6 @@ namespace {
 constexpr double kTick = 10e6;  // ns, the longest that kernels have
 constexpr double kLeastShare = 0.01, kBusy = 0.05;
 
-struct ProcessTime {
-  std::uint64_t at = 0;              // CLOCK_MONOTONIC, ns
-  std::optional<std::uint64_t> cpu;  // nothing if it has ended
-};
-ProcessTime time_of(const Inspection& inspection) {
-  const target::Process* process = inspection.target().process();
-  return {.at = monotonic_ns(), .cpu = process ? target::process_cpu_ns(process->pid()) : std::nullopt};
-}
-
 // The process's time when its threads' times were read, on average: between `before` and `after`.
 std::optional<double> at_threads(const std::vector<ThreadReport>& threads, const ProcessTime& before,
                                  const ProcessTime& after) {
@@ -34,6 +25,11 @@ std::optional<double> at_threads(const std::vector<ThreadReport>& threads, const
 
 }  // namespace
 
+ProcessTime process_time(const Inspection& inspection) {
+  const target::Process* process = inspection.target().process();
+  return {.at = monotonic_ns(), .cpu = process ? target::process_cpu_ns(process->pid()) : std::nullopt};
+}
+
 double share_of_ended(double process_ns, const std::vector<TopRow>& rows, double elapsed_ns) {
   double shown = 0, noise = kLeastShare;
   for (const TopRow& row : rows) {
@@ -45,9 +41,12 @@ double share_of_ended(double process_ns, const std::vector<TopRow>& rows, double
 }
 
 Result<TopTable> TopThreads::look() {
-  const ProcessTime before_it = time_of(inspection_);
+  const ProcessTime before = process_time(inspection_);
   JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, sampler_.take());
-  const ProcessTime after_it = time_of(inspection_);
+  return counter_.add(std::move(snapshot), before, process_time(inspection_));
+}
+
+TopTable TopCounter::add(ThreadSnapshot snapshot, const ProcessTime& before_it, const ProcessTime& after_it) {
   const std::uint64_t now = after_it.at;
   const double elapsed = last_ns_ == 0 ? 0 : static_cast<double>(now - last_ns_);
   TopTable table{.rows = {}, .ended = 0, .pause = snapshot.pause, .missing = std::move(snapshot.missing)};

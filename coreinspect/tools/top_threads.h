@@ -19,6 +19,8 @@ struct TopRow {
   double cpu = 0;          // share of one processor since the last look
   bool measured = true;    // the kernel gives its time
   std::string frame;       // the innermost Java frame; "" if there is none
+  // Of a thread that was not stopped: its samples since the last look, and how many of them had the frame.
+  std::uint32_t samples = 0, of_frame = 0;
 };
 
 struct TopTable {
@@ -33,21 +35,39 @@ struct TopTable {
 // noise. A thread's time is up to a tick behind where it runs.
 double share_of_ended(double process_ns, const std::vector<TopRow>& rows, double elapsed_ns);
 
+// What a process has used, and when.
+struct ProcessTime {
+  std::uint64_t at = 0;              // CLOCK_MONOTONIC, ns
+  std::optional<std::uint64_t> cpu;  // nothing if it has ended
+};
+ProcessTime process_time(const Inspection& inspection);
+
+// Makes tables of snapshots: what has been used since the one before.
+class TopCounter {
+ public:
+  // The process's time before and after the snapshot was taken. The first one has nothing to compare with: its `cpu`
+  // is 0.
+  TopTable add(ThreadSnapshot snapshot, const ProcessTime& before, const ProcessTime& after);
+
+ private:
+  std::map<pid_t, std::uint64_t> cpu_ns_;
+  std::uint64_t last_ns_ = 0;
+  std::optional<double> process_ns_;  // when the threads' times were read
+};
+
+// Stops the threads for each look.
 class TopThreads {
  public:
   // Borrows the inspection, of a process.
   TopThreads(Inspection& inspection, std::chrono::milliseconds max_stop)
       : inspection_(inspection),
         sampler_(inspection, {.max_stop = max_stop, .native = false, .virtual_threads = false}) {}
-  // The first look has nothing to compare with: its `cpu` is 0.
   Result<TopTable> look();
 
  private:
   Inspection& inspection_;
   ThreadSampler sampler_;
-  std::map<pid_t, std::uint64_t> cpu_ns_;
-  std::uint64_t last_ns_ = 0;
-  std::optional<double> process_ns_;  // when the threads' times were read
+  TopCounter counter_;
 };
 
 }  // namespace jtrace::coreinspect

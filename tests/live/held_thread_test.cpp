@@ -144,12 +144,16 @@ TEST_P(HeldThread, DoesNotKeepProfileAndTopFromTheOthers) {
   const CommandOutput sampled = run({"profile", jvm_->pid_text(), "--wall", "--duration", "0.5", "-o", "-"});
   EXPECT_EQ(sampled.status, 0) << sampled.err;
   EXPECT_THAT(sampled.out, HasSubstr("spinner;"));
-  const CommandOutput top =
-      run({"top", jvm_->pid_text(), "--count", "1", "--interval", "0.3", "--rows", "100", "--format", "json"});
-  EXPECT_EQ(top.status, 9) << top.err;
-  EXPECT_THAT(top.err, HasSubstr(named("parked")));
-  EXPECT_GT(row_of(rows_of(top), "spinner").value("cpuShare", 0.0), 0.0);
-  EXPECT_THAT(row_of(rows_of(top), "parked").value("frame", ""), HasSubstr("Unsafe.park"));
+  for (const bool stops : {true, false}) {
+    std::vector<std::string> words = {"top", jvm_->pid_text(), "--count", "1",        "--interval",
+                                      "0.3", "--rows",         "100",     "--format", "json"};
+    if (stops) words.emplace_back("--ptrace");
+    const CommandOutput top = run(words);
+    EXPECT_EQ(top.status, stops ? 9 : 0) << top.err;
+    EXPECT_EQ(top.err.find(named("parked")) != top.err.npos, stops) << top.err;
+    EXPECT_GT(row_of(rows_of(top), "spinner").value("cpuShare", 0.0), 0.0);
+    EXPECT_THAT(row_of(rows_of(top), "parked").value("frame", ""), HasSubstr("Unsafe.park"));
+  }
 }
 
 // All threads, as with gdb.

@@ -132,10 +132,13 @@ TEST_P(Sampling, IsNobodysTracer) {
     }
   });
   const CommandOutput done = profile({"--duration", "2"});
+  const CommandOutput top = must(run_jtrace({"top", jvm_->pid_text(), "--count", "2", "--interval", "500ms"}));
   over = true;
   watcher.join();
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("frame\n"));
+  EXPECT_EQ(top.status, 0) << top.err;
+  EXPECT_THAT(top.out, HasSubstr("; the target was not stopped\n"));
   EXPECT_GT(looks, 100u);
   EXPECT_EQ(traced, 0u);
 }
@@ -412,6 +415,36 @@ TEST_P(SamplingOfOne, TellsHowMuchIsInNoSample) {
   EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
   EXPECT_THAT(jtrace->err(),
               HasSubstr(" are in no sample: of threads that ran for less than a sampling period (10.1 ms)"));
+}
+
+// The frame of who runs is by samples, that of who sleeps is read in memory.
+TEST_P(Sampling, IsWhatTopHasItsFramesFrom) {
+  start(true);
+  ASSERT_TRUE(jvm_);
+  const CommandOutput done =
+      must(run_jtrace({"top", jvm_->pid_text(), "--count", "1", "--interval", "3", "--rows", "0", "--format", "json"}));
+  ASSERT_EQ(done.status, 0) << done.err;
+  const auto table = nlohmann::json::parse(done.out, nullptr, false);
+  ASSERT_TRUE(table.contains("data")) << done.out;
+  EXPECT_EQ(table["pauseMicros"], 0);
+  std::size_t samples = 0, in_parts = 0, asleep = 0;
+  for (const auto& row : table["data"]) {
+    samples += row.value("samples", 0u);
+    if (row.value("frame", "").starts_with("Parts.")) in_parts += row.value("frameSamples", 0u);
+    asleep += row["name"] == "main" && !row.contains("samples") && row.contains("frame") ? 1 : 0;
+  }
+  EXPECT_GE(samples, 10u) << done.out;
+  EXPECT_GT(in_parts, 0u) << done.out;
+  EXPECT_EQ(asleep, 1u) << "main waits for a command\n" << done.out;
+}
+
+TEST_P(SamplingOfOne, IsWhatTopDoesUnlessItIsToStopThreads) {
+  start();
+  ASSERT_TRUE(jvm_);
+  const CommandOutput done =
+      must(run_jtrace({"top", jvm_->pid_text(), "--count", "1", "--interval", "300ms", "--ptrace"}));
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("; the target was stopped for "));
 }
 
 TEST_P(SamplingOfOne, TopTellsWhatThreadsUsedThatHaveEnded) {
