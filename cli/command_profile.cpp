@@ -148,14 +148,15 @@ Result<ExitStatus> sample(sampling::ProfileTargets& targets, const ProfileArgume
   return run_stopping(targets, arguments, format, stop);
 }
 
-Result<sampling::ProfileTargets> open_targets(const std::vector<std::string>& selectors) {
+Result<sampling::ProfileTargets> open_targets(const ProfileArguments& profile) {
+  const std::vector<std::string>& selectors = profile.targets;
   const auto open = [](const std::string& selector) -> Result<sampling::ProfileTargets::Inspection> {
     InspectArguments arguments;
     arguments.target = selector;
     return open_inspection(arguments);
   };
-  return std::any_of(selectors.begin(), selectors.end(), selects_all)
-             ? sampling::ProfileTargets::open_all(open)
+  return !profile.group.empty() || std::any_of(selectors.begin(), selectors.end(), selects_all)
+             ? sampling::ProfileTargets::open_all(open, profile.group)
              : sampling::ProfileTargets::open_named(open, selectors);
 }
 
@@ -177,7 +178,7 @@ ExitStatus run(ProfileArguments& arguments) {
   if (const auto good = check_profile(arguments, *format); !good) return report(good.error());
   const auto stop = stop_signals();
   if (!stop) return report(stop.error());
-  auto targets = open_targets(arguments.targets);
+  auto targets = open_targets(arguments);
   if (!targets) return report(targets.error());
   if (*format == "xml" && targets->several())
     return report({.category = ErrorCategory::kUsage,
@@ -187,7 +188,9 @@ ExitStatus run(ProfileArguments& arguments) {
   if (!shipped) return report(shipped.error());
   const auto status = sample(*targets, arguments, *format, stop->get());
   if (status) return finish_shipping(*shipped, *status);
-  return abandon_shipping(*shipped, report(status.error().with_context("profile of " + joined(arguments.targets))));
+  return abandon_shipping(
+      *shipped, report(status.error().with_context(
+                    "profile of " + (arguments.group.empty() ? joined(arguments.targets) : arguments.group))));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "cli/profile_arguments.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "cli/shipped_output.h"
 #include "cli/units.h"
@@ -16,6 +18,16 @@ sampling::Rotation rotation_of(const ProfileArguments& arguments) {
 }
 
 namespace {
+
+Result<> check_targets(const ProfileArguments& arguments) {
+  const bool all = std::all_of(arguments.targets.begin(), arguments.targets.end(),
+                               [](const std::string& target) { return target == "all"; });
+  if (arguments.targets.empty() && arguments.group.empty())
+    return fail(ErrorCategory::kUsage, "PID is required", "or all, or --cgroup");
+  if (!arguments.group.empty() && !all)
+    return fail(ErrorCategory::kUsage, "--cgroup selects the JVMs: no PID goes with it");
+  return {};
+}
 
 Result<> check_kind(const ProfileArguments& arguments) {
   if (arguments.wall + arguments.cpu + arguments.off_cpu > 1)
@@ -54,6 +66,7 @@ Result<> check_files(const ProfileArguments& arguments, const std::string& forma
 }  // namespace
 
 Result<> check_profile(const ProfileArguments& arguments, const std::string& format) {
+  JTRACE_RETURN_IF_ERROR(check_targets(arguments));
   JTRACE_RETURN_IF_ERROR(check_kind(arguments));
   JTRACE_RETURN_IF_ERROR(check_files(arguments, format));
   if (arguments.stack_bytes % 8 != 0 || arguments.stack_bytes < 512 ||
@@ -66,10 +79,12 @@ Result<> check_profile(const ProfileArguments& arguments, const std::string& for
 void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
   arguments.inspect.format.clear();
   arguments.inspect.output.clear();
-  command
-      .add_option("PID", arguments.targets,
-                  "process id, or part of a main class; several, or all: each JVM is the outermost frame of its stacks")
-      ->required();
+  command.add_option(
+      "PID", arguments.targets,
+      "process id, or part of a main class; several, or all: each JVM is the outermost frame of its stacks");
+  command.add_option("--cgroup", arguments.group,
+                     "all JVMs of a container (the beginning of its id) or control group (part of its path), "
+                     "without PID");
   command.add_option("-o,--output", arguments.inspect.output,
                      "file to write: .collapsed, .speedscope.json, .json, .pb.gz (pprof), .jfr, .html, .svg, .xml; "
                      "without it a table; - is "

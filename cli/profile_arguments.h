@@ -13,6 +13,7 @@ namespace jtrace::cli {
 struct ProfileArguments {
   static constexpr std::size_t kRows = 20;
   std::vector<std::string> targets;
+  std::string group;  // "": any
   InspectArguments inspect;
   double hz = 0, max_share = 2;
   std::string duration;  // "": until Ctrl-C

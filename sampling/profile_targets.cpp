@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "target/cgroup.h"
 #include "target/jvm_discovery.h"
 
 namespace jtrace::sampling {
@@ -37,16 +38,20 @@ bool has_libjvm(pid_t pid) {
 }  // namespace
 
 Result<ProfileTargets> ProfileTargets::open_named(OpenTarget open_target, const std::vector<std::string>& selectors) {
-  ProfileTargets targets(std::move(open_target), false);
+  ProfileTargets targets(std::move(open_target), false, "");
   for (const std::string& word : selectors)
     for (const std::string_view selector : split(word, ',')) JTRACE_RETURN_IF_ERROR(targets.add(std::string(selector)));
   return targets;
 }
 
-Result<ProfileTargets> ProfileTargets::open_all(OpenTarget open_target) {
-  ProfileTargets targets(std::move(open_target), true);
-  Error last{.category = ErrorCategory::kNotFound, .text = "there is no JVM on this machine"};
+Result<ProfileTargets> ProfileTargets::open_all(OpenTarget open_target, std::string group) {
+  ProfileTargets targets(std::move(open_target), true, std::move(group));
+  Error last{.category = ErrorCategory::kNotFound,
+             .text = targets.group_.empty() ? "there is no JVM on this machine"
+                                            : "there is no JVM in the group or container " + targets.group_,
+             .help = targets.group_.empty() ? "" : "jtrace list has each JVM's container"};
   for (const target::Jvm& jvm : target::discover_jvms().jvms) {
+    if (!targets.is_wanted(jvm.pid)) continue;
     if (auto inspection = targets.open_pid(jvm.pid)) {
       targets.opened_.push_back(std::move(*inspection));
     } else {
@@ -58,6 +63,11 @@ Result<ProfileTargets> ProfileTargets::open_all(OpenTarget open_target) {
   }
   if (targets.opened_.empty()) return fail(std::move(last));
   return targets;
+}
+
+bool ProfileTargets::is_wanted(pid_t pid) const {
+  return group_.empty() ||
+         target::is_in_group(read_file("/proc/" + std::to_string(pid) + "/cgroup").value_or(""), group_);
 }
 
 Result<> ProfileTargets::add(const std::string& selector) {
@@ -84,7 +94,8 @@ std::vector<ProfileTargets::Inspection> ProfileTargets::newcomers() {
   std::vector<Inspection> found;
   for (const pid_t pid : process_numbers()) {
     const std::string program = program_of(pid);
-    if (program.empty() || !looks_.is_due(pid, program) || !has_libjvm(pid)) continue;
+    // A process is often moved to its group after it has started.
+    if (program.empty() || !is_wanted(pid) || !looks_.is_due(pid, program) || !has_libjvm(pid)) continue;
     auto inspection = open_pid(pid);
     if (inspection) {
       found.push_back(std::move(*inspection));

@@ -23,8 +23,9 @@ class ProfileTargets {
   // Those that the selectors name; each may be several with commas between them. Errors: of the JVM that cannot be
   // opened.
   static Result<ProfileTargets> open_named(OpenTarget open_target, const std::vector<std::string>& selectors);
-  // All of the machine. Those that cannot be opened are left out with a line on stderr; it is an error if none can be.
-  static Result<ProfileTargets> open_all(OpenTarget open_target);
+  // All of the machine, or of a control group or container (target::is_in_group) if it is not "". Those that cannot be
+  // opened are left out with a line on stderr; it is an error if none can be.
+  static Result<ProfileTargets> open_all(OpenTarget open_target, std::string group);
 
   const std::vector<Inspection>& opened() const { return opened_; }
   bool several() const { return all_ || opened_.size() > 1; }
@@ -36,12 +37,15 @@ class ProfileTargets {
   const std::string& label_of(pid_t pid);
 
  private:
-  ProfileTargets(OpenTarget open_target, bool all) : open_target_(std::move(open_target)), all_(all) {}
+  ProfileTargets(OpenTarget open_target, bool all, std::string group)
+      : open_target_(std::move(open_target)), all_(all), group_(std::move(group)) {}
+  bool is_wanted(pid_t pid) const;
   Result<> add(const std::string& selector);
   Result<Inspection> open_pid(pid_t pid);
 
   OpenTarget open_target_;
   bool all_;
+  std::string group_;  // "": any
   std::vector<Inspection> opened_;
   ProcessLooks looks_;
   std::map<pid_t, std::string> labels_;

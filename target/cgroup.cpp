@@ -56,6 +56,22 @@ std::string_view cgroup_path(std::string_view cgroup, std::string_view controlle
   return {};
 }
 
+bool is_in_group(std::string_view cgroup, std::string_view group) {
+  while (group.ends_with('/')) group.remove_suffix(1);
+  while (group.starts_with('/')) group.remove_prefix(1);
+  if (group.empty()) return false;
+  const std::string container = container_of_cgroup(cgroup);
+  if (container.starts_with(group) || container.substr(container.find('/') + 1).starts_with(group)) return true;
+  const std::string wanted = "/" + std::string(group) + "/";
+  for (const std::string_view line : split(cgroup, '\n')) {
+    const auto fields = split(line, ':');
+    if (fields.size() < 3) continue;
+    const std::string path = std::string(line.substr(fields[0].size() + fields[1].size() + 2)) + "/";
+    if (path.find(wanted) != path.npos) return true;
+  }
+  return false;
+}
+
 std::string cgroup_folder(const MountEntry& mount, std::string_view path) {
   const std::string_view root = mount.root == "/" ? std::string_view() : std::string_view(mount.root);
   if (path.empty() || path.starts_with("/..") || !path.starts_with(root)) return {};

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "tests/testlib/background_command.h"
+#include "tests/testlib/own_group.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
 #include "tests/testlib/scratch_dir.h"
@@ -239,6 +240,44 @@ TEST(SamplingOfAll, FindsAJvmThatStartsMeanwhile) {
   const std::string page = read_file(folder.file("all.html")).value_or("");
   EXPECT_THAT(page, HasSubstr("\"Parts (" + second->pid_text() + ")\""));
   EXPECT_THAT(page, HasSubstr("on each processor, several JVMs"));
+}
+
+// As a container has it: the JVMs of a group, also one that comes into it later.
+TEST(SamplingOfAGroup, HasItsJvmsAlone) {
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto inside = must(JvmProcess::start(*jdk, "Parts")), outside = must(JvmProcess::start(*jdk, "Parts"));
+  const auto group = OwnGroup::make("pids", inside->pid());
+  if (!group) JTRACE_SKIP("cgroup", group.error().message());
+  must(inside->ask("start 1"));
+  must(outside->ask("start 1"));
+  const CommandOutput done = must(
+      run_jtrace({"profile", "--cgroup", group->name(), "--hz", "199", "--duration", "2", "--format", "collapsed"}));
+  EXPECT_EQ(done.status & ~9, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("Parts (" + inside->pid_text() + ");"));
+  EXPECT_THAT(done.out, Not(HasSubstr("Parts (" + outside->pid_text() + ");")));
+  const CommandOutput none = must(run_jtrace({"profile", "--cgroup", "no-such-group", "--duration", "1"}));
+  EXPECT_EQ(none.status, 3) << none.err;
+  EXPECT_THAT(none.err, HasSubstr("there is no JVM in the group or container no-such-group"));
+}
+
+TEST(SamplingOfAGroup, FindsAJvmThatComesIntoItMeanwhile) {
+  if (::getuid() != 0) JTRACE_SKIP("ptrace", "perf events of another process take root here");
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto first = must(JvmProcess::start(*jdk, "Parts")), second = must(JvmProcess::start(*jdk, "Parts"));
+  auto group = OwnGroup::make("pids", first->pid());
+  if (!group) JTRACE_SKIP("cgroup", group.error().message());
+  const auto jtrace =
+      must(BackgroundCommand::start({jtrace_binary(), "-v", "profile", "--cgroup", group->name(), "--hz", "199"}));
+  ASSERT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
+  must(group->add(second->pid()));
+  EXPECT_TRUE(jtrace->wait_err_line("jtrace: found Parts (" + second->pid_text() + ")", std::chrono::seconds(60)))
+      << jtrace->err();
+  jtrace->signal(SIGINT);
+  EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
+  EXPECT_THAT(jtrace->err(), HasSubstr("; 2 JVMs"));
 }
 
 // Each file is whole, and only those of the last time are kept.

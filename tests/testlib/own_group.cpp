@@ -37,21 +37,25 @@ Result<OwnGroup> OwnGroup::make(std::string_view controller, pid_t pid) {
   for (const Place& place : places) {
     const std::string folder = place.root + "/jtrace-test-" + std::to_string(pid);
     if (::mkdir(folder.c_str(), 0755) != 0) continue;
-    OwnGroup group(place.version, folder, pid);
-    if (::access((folder + "/" + place.file).c_str(), F_OK) == 0 &&
-        write_setting(folder + "/cgroup.procs", std::to_string(pid)))
-      return group;
+    OwnGroup group(place.version, folder);
+    if (::access((folder + "/" + place.file).c_str(), F_OK) == 0 && group.add(pid)) return group;
   }
   return fail(ErrorCategory::kSystem, "no control group with the controller " + name + " can be made here");
 }
 
 OwnGroup::OwnGroup(OwnGroup&& other) noexcept
-    : version_(other.version_), folder_(std::exchange(other.folder_, {})), pid_(other.pid_) {}
+    : version_(other.version_), folder_(std::exchange(other.folder_, {})), pids_(std::move(other.pids_)) {}
 
 OwnGroup::~OwnGroup() {
   if (folder_.empty()) return;
-  (void)write_setting(parent_of(folder_) + "/cgroup.procs", std::to_string(pid_));  // it may have ended
+  for (const pid_t pid : pids_)
+    (void)write_setting(parent_of(folder_) + "/cgroup.procs", std::to_string(pid));  // it may have ended
   for (int i = 0; i < 1000 && ::rmdir(folder_.c_str()) != 0 && errno == EBUSY; ++i) ::usleep(10'000);
+}
+
+Result<> OwnGroup::add(pid_t pid) {
+  pids_.push_back(pid);
+  return write_setting(folder_ + "/cgroup.procs", std::to_string(pid));
 }
 
 Result<> OwnGroup::set_memory_limit(double times_used) const {

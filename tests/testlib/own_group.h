@@ -1,4 +1,4 @@
-// OwnGroup: a control group that this test makes for one JVM, directly below the mount of its hierarchy. The JVM is
+// OwnGroup: a control group that this test makes for a JVM, directly below the mount of its hierarchy. Its JVMs are
 // moved to the root of the hierarchy, and the group removed, when the object is destroyed. One thread.
 #pragma once
 
@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -19,6 +20,10 @@ class OwnGroup {
   OwnGroup& operator=(OwnGroup&&) = delete;
   ~OwnGroup();
 
+  // Another JVM.
+  Result<> add(pid_t pid);
+  // The last part of its path.
+  std::string name() const { return folder_.substr(folder_.rfind('/') + 1); }
   // As a multiple of what it uses now.
   Result<> set_memory_limit(double times_used) const;
   Result<> set_processors(double count) const;
@@ -26,11 +31,11 @@ class OwnGroup {
   Result<int> tasks() const;
 
  private:
-  OwnGroup(int version, std::string folder, pid_t pid) : version_(version), folder_(std::move(folder)), pid_(pid) {}
+  OwnGroup(int version, std::string folder) : version_(version), folder_(std::move(folder)) {}
 
   int version_;
   std::string folder_;  // "" after a move
-  pid_t pid_;
+  std::vector<pid_t> pids_;
 };
 
 }  // namespace jtrace::test

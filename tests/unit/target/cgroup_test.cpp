@@ -99,5 +99,18 @@ TEST(Cgroup, AGroupThatCountsNothingIsSaid) {
   EXPECT_NE(memory.error().message().find("does not count"), std::string::npos);
 }
 
+TEST(Cgroup, HasAProcessByPartsOfItsPathAndByItsContainersId) {
+  const std::string id(64, 'b');
+  const std::string text = "4:memory:/system.slice/docker-" + id + ".scope\n0::/system.slice/app.service\n";
+  for (const char* group :
+       {"app.service", "system.slice", "/system.slice/app.service", "system.slice/app.service/", "bbbbbbbbbbbb", "bb"})
+    EXPECT_TRUE(is_in_group(text, group)) << group;
+  EXPECT_TRUE(is_in_group(text, id));
+  for (const char* group : {"", "/", "app", "service", "memory", "app.service/system.slice", "ab", "scope"})
+    EXPECT_FALSE(is_in_group(text, group)) << group;
+  EXPECT_FALSE(is_in_group("", "a"));
+  EXPECT_FALSE(is_in_group("nonsense\n:\n", "nonsense"));
+}
+
 }  // namespace
 }  // namespace jtrace::target
