@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -12,6 +13,7 @@
 #include "tests/live/perfdata_support.h"
 #include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
+#include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/trace_checks.h"
 
 namespace jtrace::test {
@@ -146,7 +148,23 @@ TEST(DashboardOfOurs, QueriesAreSound) {
     const std::string expression = std::regex_replace(query, std::regex(R"(\$__rate_interval)"), "5m");
     rules += "  - record: rule" + std::to_string(++number) + "\n    expr: " + json(expression).dump() + "\n";
   }
-  const auto checked = must(run_command({"promtool", "check", "rules"}, {.input = rules}));
+  const ScratchDir folder;
+  const std::string path = folder.file("rules.yml");
+  std::ofstream(path) << rules;
+  const auto checked = must(run_command({"promtool", "check", "rules", path}));
+  EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
+}
+
+TEST(DashboardOfOurs, TheJobIsOneOfPrometheus) {
+  const auto promtool = run_command({"promtool", "--version"});
+  if (!promtool || promtool->status != 0) JTRACE_SKIP("prometheus", "promtool (Debian package prometheus) is not here");
+  const std::string sources = source_folder() + "/packaging/prometheus/";
+  const ScratchDir folder;
+  const std::string path = folder.file("prometheus.yml");
+  std::ofstream(path) << "scrape_configs:\n"
+                      << std::regex_replace(must(read_file(sources + "hsperf.yml")), std::regex("/etc/prometheus/"),
+                                            sources);
+  const auto checked = must(run_command({"promtool", "check", "config", path}));
   EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
 }
 

@@ -1,6 +1,8 @@
 // hsperf push: what arrives at a collector, and what is said when it does not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -100,6 +102,41 @@ TEST_P(Pushed, SeriesStayAndTheirSumsDoNotFall) {
     EXPECT_GE(loaded, before);
     before = loaded;
   }
+}
+
+bool has_threads(const CollectedRequest& request, const JvmProcess& jvm) {
+  return otlp_values(json::parse(request.body), jvm.pid_text(), "jvm.thread.count").size() == 2;
+}
+
+TEST(Push, WithoutNamesTakesAllJvmsAlsoLaterOnes) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const CollectorServer server;
+  const auto push = must(BackgroundCommand::start({hsperf_binary(), "push", "--to", server.url(), "--every", "300ms"}));
+  const auto sends = [&](const JvmProcess& jvm) {
+    for (int i = 0; i < 600; ++i, std::this_thread::sleep_for(milliseconds(100)))
+      if (const auto requests = server.requests(); !requests.empty() && has_threads(requests.back(), jvm)) return true;
+    return false;
+  };
+  const auto first = must(JvmProcess::start(*jdk, "Idle"));
+  EXPECT_TRUE(sends(*first)) << push->err();
+  const auto second = must(JvmProcess::start(*jdk, "Idle"));
+  EXPECT_TRUE(sends(*second)) << push->err();
+  push->signal(SIGTERM);
+  EXPECT_EQ(must(push->wait_exit()), 0) << push->err();
+}
+
+TEST(Push, ASignalHasItSendOnceMore) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const CollectorServer server;
+  const auto jvm = must(JvmProcess::start(*jdk, "Idle"));
+  const auto push =
+      must(BackgroundCommand::start({hsperf_binary(), "push", jvm->pid_text(), "--to", server.url(), "--every", "1h"}));
+  for (int i = 0; i < 600 && server.requests().empty(); ++i) std::this_thread::sleep_for(milliseconds(100));
+  push->signal(SIGTERM);
+  EXPECT_EQ(must(push->wait_exit()), 0) << push->err();
+  EXPECT_EQ(server.requests().size(), 2u) << push->err();
 }
 
 class PushTrouble : public ::testing::Test {
@@ -206,6 +243,26 @@ TEST_F(PushTrouble, WhatCannotBeKeptIsLostAndSaid) {
   EXPECT_EQ(pushed.status, 9) << pushed.err;
   EXPECT_THAT(pushed.err, HasSubstr("no more samples can be kept: the oldest are lost"));
   EXPECT_THAT(pushed.err, HasSubstr("samples of all JVMs, taken from "));
+}
+
+// A server that lets each request wait holds up nothing but itself: what was taken meanwhile follows.
+TEST_F(PushTrouble, ASlowServerGetsEachSampleInOrder) {
+  server_ = std::make_unique<CollectorServer>([](std::size_t) {
+    std::this_thread::sleep_for(milliseconds(300));
+    return CollectorServer::answer(200, "");
+  });
+  const auto pushed = must(run_push(*jvm_, server_->url(), {"--every", "100ms", "--count", "6"}));
+  EXPECT_EQ(pushed.status, 0) << pushed.err;
+  const auto requests = server_->requests();
+  ASSERT_EQ(requests.size(), 6u) << pushed.err;
+  std::string before;
+  for (const CollectedRequest& each : requests) {
+    const json request = json::parse(each.body);
+    const json& metric = request["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0];
+    const std::string time = metric["sum"]["dataPoints"][0]["timeUnixNano"];
+    EXPECT_LT(before, time);  // of nineteen digits
+    before = time;
+  }
 }
 
 TEST_F(PushTrouble, HeadersComeFromTheEnvironmentAndAFile) {
