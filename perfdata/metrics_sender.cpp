@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include <algorithm>
 #include <random>
 
 #include "base/clock.h"
@@ -67,8 +68,9 @@ void MetricsSender::run() {
   while (const auto batch = next()) {
     bool done = false;
     while (!(done = try_once(*batch))) {
-      const auto time = wish_ ? std::chrono::milliseconds(*wish_) : wait_before_try(failures_, random_part());
-      if (!pause(time)) break;
+      // A wish of no time at all would be a loop without a pause.
+      const auto least = wait_before_try(failures_, random_part());
+      if (!pause(wish_ ? std::max<std::chrono::milliseconds>(*wish_, least) : least)) break;
     }
     const std::lock_guard lock(mutex_);
     if (!done) note_loss(*batch);
