@@ -40,10 +40,12 @@ struct Opened {
   std::vector<std::string> missing;
 };
 
-Result<Opened> open(const InspectArguments& arguments, const std::string& target) {
+// `computed`: with sizes by the fields, as a heap dump has them.
+Result<Opened> open(const InspectArguments& arguments, const std::string& target, bool computed) {
   InspectArguments own = arguments;
   own.target = target;
   JTRACE_ASSIGN_OR_RETURN(LoadedHeap heap, load_heap(own));
+  if (computed) heap.graph->forget_real_sizes();
   Opened opened{.totals = coreinspect::HeapTotals(*heap.graph, coreinspect::totals_by(own.options.heap.by)),
                 .target = std::move(heap.target)};
   for (const auto& lines : {heap.missing, heap.graph->missing()})
@@ -67,8 +69,11 @@ Result<std::vector<std::string>> run_diff(const HeapArguments& arguments) {
       refuse_overwriting(inspect.output, {arguments.view, inspect.options.arguments.front(), inspect.files.libjvm}));
   JTRACE_RETURN_IF_ERROR(settle_format(inspect, {"text", "json", "csv", "sqlite"}, kDiff));
   inspect.options.json = is_made_of_json(inspect.format);
-  JTRACE_ASSIGN_OR_RETURN(const Opened before, open(inspect, arguments.view));
-  JTRACE_ASSIGN_OR_RETURN(const Opened after, open(inspect, arguments.inspect.options.arguments.front()));
+  const std::string& old_heap = arguments.view;
+  const std::string& new_heap = inspect.options.arguments.front();
+  const bool computed = is_dump_file(old_heap) || is_dump_file(new_heap);
+  JTRACE_ASSIGN_OR_RETURN(const Opened before, open(inspect, old_heap, computed));
+  JTRACE_ASSIGN_OR_RETURN(const Opened after, open(inspect, new_heap, computed));
   auto result = coreinspect::heap_diff(before.totals, after.totals, inspect.options);
   result.missing = before.missing;
   result.missing.insert(result.missing.end(), after.missing.begin(), after.missing.end());

@@ -38,8 +38,10 @@ Result<LoadedHeap> of_jvm(const InspectArguments& arguments) {
 
 }  // namespace
 
+bool is_dump_file(const std::string& target) { return is_file_name(target) && is_heap_dump(target); }
+
 Result<LoadedHeap> load_heap(const InspectArguments& arguments) {
-  auto heap = is_file_name(arguments.target) && is_heap_dump(arguments.target)
+  auto heap = is_dump_file(arguments.target)
                   ? of_dump(arguments.target, coreinspect::threads_of(arguments.options.heap))
                   : of_jvm(arguments);
   if (!heap) return fail(heap.error().with_context("heap of " + arguments.target));

@@ -18,6 +18,8 @@ struct LoadedHeap {
   coreinspect::SnapshotIdentity identity;
 };
 
+// Whether a target is the file of a heap dump.
+bool is_dump_file(const std::string& target);
 // Of the target of the arguments; a live JVM is stopped as they say. Errors: those of the dump and of the graph.
 Result<LoadedHeap> load_heap(const InspectArguments& arguments);
 

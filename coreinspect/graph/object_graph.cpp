@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/free_memory.h"
 #include "base/size_text.h"
@@ -65,7 +66,7 @@ Result<> ObjectGraph::check_count(std::uint64_t objects, std::uint64_t free) {
 }
 
 Result<std::unique_ptr<ObjectGraph>> ObjectGraph::build(HprofFile file, std::optional<HeapShape> shape,
-                                                        unsigned threads) {
+                                                        unsigned threads, const RealSizes& sizes) {
   ObjectIndex::Range range;
   for (const HprofClass& each : file.classes()) range.add(each.id);
   file.each_object([&](const HprofObject& object, std::uint64_t) { range.add(object.id); });
@@ -88,7 +89,57 @@ Result<std::unique_ptr<ObjectGraph>> ObjectGraph::build(HprofFile file, std::opt
   graph->shape_is_known_ = shape.has_value();
   if (shape) graph->shape_ = *shape;
   else graph->guess_shape();
+  graph->know_sizes(sizes);
   return graph;
+}
+
+void ObjectGraph::know_sizes(const RealSizes& sizes) {
+  for (GraphClass& each : classes_) {
+    const auto known = sizes.of_class.find(each.id);
+    if (known == sizes.of_class.end()) continue;
+    each.size = (known->second.bytes + shape_.alignment - 1) / shape_.alignment * shape_.alignment;
+    each.injected = known->second.injected;
+  }
+  for (const auto& [id, bytes] : sizes.of_object)
+    if (const std::uint32_t object = index_.find(id); object != kNoObject) {
+      single_sizes_.emplace_back(object, bytes);
+      classes_[class_of_[object]].sizes_differ = true;
+    }
+  std::sort(single_sizes_.begin(), single_sizes_.end());
+}
+
+// Objects lie side by side, but where a collector has left a gap: if all of many have one, it is a part of them. A
+// class with @Contended has 128 bytes or more of it.
+std::vector<std::string> ObjectGraph::undersized_classes(std::uint64_t least) const {
+  constexpr std::uint64_t kMany = 16, kGap = 64;
+  std::vector<std::string> found;
+  if (shape_is_known_) return found;
+  struct Sum {
+    std::uint64_t objects = 0, needed = 0, gap = UINT64_MAX;
+  };
+  std::vector<Sum> sums(classes_.size());
+  std::vector<char> is_array;
+  for (const GraphClass& each : classes_) is_array.push_back(is_array_name(each.name) ? 1 : 0);
+  std::uint64_t next = address(0);
+  for (std::uint32_t i = 0; i + 1 < size(); ++i) {
+    const std::uint64_t here = std::exchange(next, address(i + 1));
+    Sum& sum = sums[class_of_[i]];
+    if (sum.gap == 0 || is_array[class_of_[i]] != 0 || is_class(i)) continue;
+    if (sum.objects++ == 0) sum.needed = bytes_as(i, shape_);
+    sum.gap = std::min(sum.gap, next - here > sum.needed ? next - here - sum.needed : 0);
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (sums[i].objects >= kMany && sums[i].gap >= kGap && sums[i].objects * sums[i].gap >= least)
+      found.push_back(classes_[i].name);
+  return found;
+}
+
+void ObjectGraph::forget_real_sizes() {
+  for (GraphClass& each : classes_) {
+    each.size = each.injected = 0;
+    each.sizes_differ = false;
+  }
+  single_sizes_.clear();
 }
 
 void ObjectGraph::make_classes() {
@@ -342,13 +393,24 @@ bool ObjectGraph::is_passing_root(std::uint32_t root) const {
   return kinds != 0 && (kinds & lasting) == 0;
 }
 
-std::uint64_t ObjectGraph::bytes(std::uint32_t object) const { return bytes_as(object, shape_); }
+std::uint64_t ObjectGraph::bytes(std::uint32_t object) const {
+  const GraphClass& its = classes_[class_of_[object]];
+  if (its.size != 0) return its.size;
+  if (its.sizes_differ) {
+    const auto at = std::lower_bound(single_sizes_.begin(), single_sizes_.end(), std::pair(object, std::uint64_t{0}));
+    if (at != single_sizes_.end() && at->first == object) return at->second;
+  }
+  return bytes_as(object, shape_);
+}
 
 std::uint64_t ObjectGraph::padding(std::uint32_t object) const {
   HeapShape packed = shape_;
   packed.alignment = 1;
-  return bytes(object) - bytes_as(object, packed);
+  const std::uint64_t all = bytes(object), used = bytes_as(object, packed) + its.injected;
+  return all > used ? all - used : 0;
 }
+  const GraphClass& its = classes_[class_of_[object]];
+  if (its.sizes_differ) return 0;  // what the fields do not need has contents all the same
 
 std::uint64_t ObjectGraph::bytes_as(std::uint32_t object, const HeapShape& shape) const {
   const auto aligned = [&](std::uint64_t size) {

@@ -10,9 +10,10 @@
 // referent edge to an object that is held more strongly. So the dominator tree of the strongly reachable objects is
 // that of the strong edges alone.
 //
-// A dump does not have sizes. They are computed from the fields and from a HeapShape. It is known for a JVM or a core;
-// otherwise it is the largest one with which no two neighbours overlap. Ownership: owns the dump. Threads: any number.
-// Errors: kMalformed; kRefused for more objects than 2^32 - 2.
+// A dump does not have sizes. They are computed from the fields and from a HeapShape. It is known for a JVM or a core,
+// and so are the real sizes of instances (RealSizes); otherwise it is the largest one with which no two neighbours
+// overlap, and a class whose objects have padding (@Contended), or fields of the VM, has larger ones. Ownership: owns
+// the dump. Threads: any number. Errors: kMalformed; kRefused for more objects than 2^32 - 2.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +27,7 @@
 
 #include "coreinspect/graph/hprof_file.h"
 #include "coreinspect/graph/object_index.h"
+#include "coreinspect/hprof/heap_dumper.h"
 
 namespace jtrace::coreinspect {
 
@@ -61,6 +63,8 @@ struct GraphClass {
   std::uint32_t above = kNoObject, above_with_fields = kNoObject;
   Strength strength = Strength::kStrong;  // of the referents of its instances
   bool is_thread = false;
+  std::uint32_t size = 0, injected = 0;  // real bytes of an instance, of these in fields of the VM; 0: not known
+  bool sizes_differ = false;             // the real bytes of its instances are known one by one
 };
 
 class ObjectGraph {
@@ -70,7 +74,13 @@ class ObjectGraph {
 
   // `threads`: of the work on the graph, here and later; the results are the same with any number.
   static Result<std::unique_ptr<ObjectGraph>> build(HprofFile file, std::optional<HeapShape> shape,
-                                                    unsigned threads = 1);
+                                                    unsigned threads = 1, const RealSizes& sizes = {});
+
+  // If the real sizes are not known: classes whose objects are all so far from the next object that they are larger
+  // than their fields need, by `least` bytes or more together.
+  std::vector<std::string> undersized_classes(std::uint64_t least) const;
+  // For a comparison with a heap dump: sizes are computed, as they are there.
+  void forget_real_sizes();
 
   const HprofFile& file() const { return file_; }
   const HeapShape& shape() const { return shape_; }
@@ -112,7 +122,8 @@ class ObjectGraph {
   // "java.lang.String", or "class Foo" for a class.
   std::string name(std::uint32_t object) const;
   std::uint64_t bytes(std::uint32_t object) const;
-  // Those of its bytes after its last field or element.
+  // Those of its bytes that no field or element has: after the last one, and where the real size is known, between
+  // them.
   std::uint64_t padding(std::uint32_t object) const;
   // The kind of root that the object is: "thread", "JNI global", ...; "" if it is not a root.
   std::string root_name(std::uint32_t object) const;
@@ -143,6 +154,7 @@ class ObjectGraph {
   void guess_shape();
   bool fits(const HeapShape& shape) const;
   std::uint64_t bytes_as(std::uint32_t object, const HeapShape& shape) const;
+  void know_sizes(const RealSizes& sizes);
   std::uint64_t place(std::uint32_t object) const {
     return place_low_[object] | std::uint64_t{place_high_[object]} << 32;
   }
@@ -174,6 +186,7 @@ class ObjectGraph {
   std::vector<std::uint32_t> roots_;
   // The kinds of the roots as a mask, in the order of the objects.
   std::vector<std::pair<std::uint32_t, std::uint16_t>> root_kinds_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> single_sizes_;  // real bytes, in the order of the objects
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> locals_;  // of a thread object
   std::uint64_t lost_roots_ = 0, lost_edges_ = 0, broken_ = 0;
   bool roots_guessed_ = false;

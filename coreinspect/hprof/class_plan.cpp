@@ -42,15 +42,31 @@ void ClassPlans::add(Address klass) {
                              .type = type,
                              .redacted = redacted_ && type != 2 && !stays_redacted(plan.name, field->name)});
     }
+    plan.injected_bytes = injected_bytes(klass);
     if (const auto super = model.super(klass)) {
-      if (const auto above = plans_.find(*super); above != plans_.end())
+      if (const auto above = plans_.find(*super); above != plans_.end()) {
         plan.fields.insert(plan.fields.end(), above->second.fields.begin(), above->second.fields.end());
+        plan.injected_bytes += above->second.injected_bytes;
+      }
     }
   }
   for (const FieldPlan& field : plan.fields) plan.instance_bytes += hprof_size(field.type);
   plan.serial = static_cast<std::uint32_t>(order_.size() + 1);
   order_.push_back(klass);
   plans_[klass] = std::move(plan);
+}
+
+// Of the class itself.
+std::uint32_t ClassPlans::injected_bytes(Address klass) const {
+  std::uint32_t bytes = 0;
+  const auto fields = inspection_.classes().fields(klass);
+  if (!fields) return bytes;
+  for (const JavaField& field : **fields) {
+    if (field.is_static() || !field.injected || field.signature.empty()) continue;
+    const std::uint8_t type = hprof_type(field.signature.front());
+    bytes += type == 2 ? inspection_.objects().reference_size() : hprof_size(type);
+  }
+  return bytes;
 }
 
 Result<> ClassPlans::write_names(HprofWriter& writer) const {

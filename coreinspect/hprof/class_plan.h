@@ -26,6 +26,7 @@ struct ClassPlan {
   std::uint32_t serial = 0;          // 1, 2, ...
   std::vector<FieldPlan> fields;     // its own, then its superclasses'
   std::uint32_t instance_bytes = 0;  // of the fields as they are written
+  std::uint32_t injected_bytes = 0;  // of the fields that the VM adds, which are not written
 };
 
 // An Object[] with the string constants and call sites of the class; perhaps nothing else refers to them. 0 if it has
@@ -54,6 +55,7 @@ class ClassPlans {
   std::size_t broken() const { return broken_; }
 
  private:
+  std::uint32_t injected_bytes(Address klass) const;
   void append_statics(const ClassPlan& plan, HprofWriter& writer, HprofBuffer& out) const;
   Address mirror_field(const ClassPlan& plan, std::string_view name) const;
 

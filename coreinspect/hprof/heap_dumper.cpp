@@ -189,8 +189,21 @@ class Dumper {
     JTRACE_RETURN_IF_ERROR(writer_.status());
     if (!totals) return fail(totals.error());
     result_.totals = *totals;
-    for (const ObjectEncoder& encoder : encoders) result_.counts += encoder.counts();
+    add_sizes_of_classes();
+    auto& single = result_.sizes.of_object;
+    for (const ObjectEncoder& encoder : encoders) {
+      result_.counts += encoder.counts();
+      single.insert(single.end(), encoder.single_sizes().begin(), encoder.single_sizes().end());
+    }
     return {};
+  }
+
+  void add_sizes_of_classes() {
+    for (std::uint32_t i = 0; i < by_index_.size(); ++i) {
+      const KlassInfo& info = access_.klasses().at(i);
+      if (info.kind != KlassInfo::Kind::kInstance || by_index_[i] == nullptr || by_index_[i]->mirror == 0) continue;
+      result_.sizes.of_class[by_index_[i]->mirror] = {.bytes = info.base, .injected = by_index_[i]->injected_bytes};
+    }
   }
 
   Result<> write_roots() {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "coreinspect/gc/parallel_walk.h"
@@ -25,8 +26,19 @@ struct HeapDumpCounts {
   HeapDumpCounts& operator+=(const HeapDumpCounts& other);
 };
 
+// What the format has no room for: the sizes of objects, which the fields do not tell where a class has padding
+// (@Contended), or fields that the VM adds.
+struct RealSizes {
+  struct OfClass {
+    std::uint32_t bytes = 0, injected = 0;  // of an instance, not aligned; of these in fields that are not in the dump
+  };
+  std::unordered_map<std::uint64_t, OfClass> of_class;             // by the id of the class, whose instances are equal
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> of_object;  // id and bytes of the others, without arrays
+};
+
 struct HeapDumpResult {
   HeapDumpCounts counts;
+  RealSizes sizes;
   WalkTotals totals;
   std::vector<std::string> missing;
 };

@@ -60,6 +60,7 @@ void ObjectEncoder::operator()(const HeapObject& object) {
 }
 
 void ObjectEncoder::instance(const HeapObject& object, const ClassPlan& plan) {
+  if (object.klass->kind != KlassInfo::Kind::kInstance) single_sizes_.emplace_back(object.address, object.size);
   const std::byte* bytes = object.bytes;
   std::size_t available = object.available;
   std::vector<std::byte> copy;

@@ -23,6 +23,8 @@ class ObjectEncoder {
   void operator()(const HeapObject& object);
   void end() { flush(); }
   const HeapDumpCounts& counts() const { return counts_; }
+  // Id and bytes of the objects whose size their class does not tell: mirrors of classes, stacks of virtual threads.
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>>& single_sizes() const { return single_sizes_; }
 
  private:
   void instance(const HeapObject& object, const ClassPlan& plan);
@@ -43,6 +45,7 @@ class ObjectEncoder {
   std::unique_ptr<HeapSource> source_;  // for parts that the walk does not have in memory
   HprofBuffer segment_;
   HeapDumpCounts counts_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> single_sizes_;
   std::uint32_t mirror_klass_ = 0;  // offset of the class in a mirror
   Address oop_base_ = 0;
   std::uint32_t oop_shift_ = 0;

@@ -58,8 +58,8 @@ Result<DumpInMemory> dump_in_memory(Inspection& inspection, const ViewOptions& o
 
 Result<DumpedGraph> graph_of(Inspection& inspection, const ViewOptions& options) {
   JTRACE_ASSIGN_OR_RETURN(DumpInMemory made, dump_in_memory(inspection, options));
-  JTRACE_ASSIGN_OR_RETURN(auto graph,
-                          ObjectGraph::build(std::move(made.file), shape_of(inspection), threads_of(options.heap)));
+  JTRACE_ASSIGN_OR_RETURN(auto graph, ObjectGraph::build(std::move(made.file), shape_of(inspection),
+                                                         threads_of(options.heap), made.dump.sizes));
   return DumpedGraph{std::move(graph), std::move(made.missing), std::move(made.members)};
 }
 

@@ -34,12 +34,41 @@ std::string figures(std::uint64_t retained, std::uint64_t all, std::uint64_t sha
   return text;
 }
 
+namespace {
+
+std::vector<std::string> undersized(const HeapTree& tree) {
+  constexpr std::uint64_t kSmall = 1000;  // part of what is reachable
+  return tree.graph().undersized_classes(tree.reachable() / kSmall);
+}
+
+}  // namespace
+
+std::vector<std::string> size_notes(const HeapTree& tree) {
+  const ObjectGraph& graph = tree.graph();
+  if (graph.shape_is_known()) return {};
+  std::vector<std::string> notes = {"sizes are computed for references of " + std::to_string(graph.shape().reference) +
+                                    " bytes and headers of " + std::to_string(graph.shape().header) +
+                                    ": a heap dump does not have them"};
+  if (const auto classes = undersized(tree); !classes.empty())
+    notes.push_back("those of " + printable(classes.front()) +
+                    (classes.size() == 1 ? "" : " and " + counted(classes.size() - 1, "other class", "other classes")) +
+                    " are lower bounds: the objects are larger than their fields need (@Contended)");
+  return notes;
+}
+
 void add_summary(const HeapTree& tree, const ViewOptions& options, ViewResult& result) {
   const ObjectGraph& graph = tree.graph();
   if (options.json) {
     JsonWriter json(result.members);
     result.members += "\"reachableBytes\":" + std::to_string(tree.reachable()) + ",\"sizes\":";
     json.value(graph.shape_is_known() ? "of the JVM" : "guessed");
+    if (const auto classes = undersized(tree); !classes.empty()) {
+      result.members += ",\"lowerBounds\":";
+      JsonWriter names(result.members);
+      names.begin_array();
+      for (const std::string& each : classes) names.value(each);
+      names.end_array();
+    }
     result.members += ",\"held\":";
     JsonWriter held(result.members);
     held.begin_object();
@@ -60,11 +89,7 @@ void add_summary(const HeapTree& tree, const ViewOptions& options, ViewResult& r
                     std::to_string(sum.shallow) + " (" + counted(sum.objects, "object") + ")";
   }
   result.out += "\n";
-  if (!graph.shape_is_known()) {
-    const HeapShape& shape = graph.shape();
-    result.out += "sizes are computed for references of " + std::to_string(shape.reference) + " bytes and headers of " +
-                  std::to_string(shape.header) + ": a heap dump does not have them\n";
-  }
+  for (const std::string& note : size_notes(tree)) result.out += note + "\n";
 }
 
 }  // namespace jtrace::coreinspect

@@ -20,6 +20,8 @@ Result<std::uint32_t> object_at(const ObjectGraph& graph, const std::string& add
 double share(std::uint64_t part, std::uint64_t whole);
 // The columns of kRetainedHeading.
 std::string figures(std::uint64_t retained, std::uint64_t all, std::uint64_t shallow);
+// How the sizes are known, if not from the JVM: sentences without a period.
+std::vector<std::string> size_notes(const HeapTree& tree);
 // What is reachable, and how; what is garbage. Begins the output.
 void add_summary(const HeapTree& tree, const ViewOptions& options, ViewResult& result);
 

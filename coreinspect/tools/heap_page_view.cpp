@@ -3,6 +3,7 @@
 // The size of the page does not grow with the heap: nodes, rows and steps have limits. There is no content of an object
 // in it but the names of threads; a page can be passed on.
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "base/strings.h"
@@ -74,10 +75,12 @@ class PageWriter {
       json_.begin_array().value(to_string(static_cast<Strength>(i))).value(sum.objects).value(sum.shallow).end_array();
     }
     json_.end_array();
-    if (graph_.shape_is_known()) return;
-    json_.member("sizes", "Sizes are computed for references of " + std::to_string(graph_.shape().reference) +
-                              " bytes and headers of " + std::to_string(graph_.shape().header) +
-                              ": a heap dump does not have them.");
+    std::string sizes;
+    for (std::string note : size_notes(tree_)) {
+      note.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(note.front())));
+      sizes += (sizes.empty() ? "" : " ") + note + ".";
+    }
+    if (!sizes.empty()) json_.member("sizes", sizes);
   }
 
   void write_suspects() {

@@ -260,5 +260,46 @@ TEST(PackedSizes, HaveSumsBeyond32Bits) {
   EXPECT_EQ(sizes[0], 0u);
 }
 
+// Objects of a class, so far from each other.
+std::string spread(std::uint64_t distance) {
+  HprofBuilder builder;
+  builder.add_class(0x1000, "java/lang/Object", 0, {});
+  builder.add_class(0x1100, "Cell", 0x1000, {"of"});
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    builder.add_instance(0x10000 + i * distance, 0x1100, {0});
+    builder.add_root(0x10000 + i * distance);
+  }
+  builder.add_bytes(0x10000 + 20 * distance, 1);
+  return builder.dump();
+}
+
+TEST(ObjectGraph, KnowsTheSizesOfAJvmAndForgetsThem) {
+  const std::string dump = spread(0x100);
+  const RealSizes sizes{.of_class = {{0x1100, {.bytes = 148}}}, .of_object = {{0x1000, 112}}};
+  const auto graph =
+      test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(dump), "dump")), HeapShape{}, 1, sizes));
+  const std::uint32_t cell = graph->find(0x10000), mirror = graph->find(0x1000);
+  EXPECT_EQ(graph->bytes(cell), 152u);
+  EXPECT_EQ(graph->padding(cell), 152u - 16);
+  EXPECT_EQ(graph->bytes(mirror), 112u);
+  EXPECT_EQ(HeapTree(*graph).retained(cell), 152u);
+  graph->forget_real_sizes();
+  EXPECT_EQ(graph->bytes(cell), 16u);
+  EXPECT_LT(graph->bytes(mirror), 112u);
+}
+
+// They need 16 bytes, and a collector leaves gaps too.
+TEST(ObjectGraph, SuspectsLargerObjectsWhereAllHaveRoom) {
+  const auto undersized = [](std::uint64_t distance, std::uint64_t least) {
+    const std::string dump = spread(distance);
+    const auto graph =
+        test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(dump), "dump")), std::nullopt));
+    return graph->undersized_classes(least);
+  };
+  EXPECT_THAT(undersized(0x100, 1000), ElementsAre("Cell"));
+  EXPECT_THAT(undersized(0x100, 100'000), ::testing::IsEmpty());
+  EXPECT_THAT(undersized(0x20, 0), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace jtrace::coreinspect

@@ -43,11 +43,11 @@ class Heap : public HprofBuilder {
     add_instance(at, type, {slots == 0 ? 0 : at + 0x100}, {size});
     if (slots > 0) add_array(at + 0x100, kArray, std::vector<std::uint64_t>(slots, 0));
   }
-  std::vector<WasteFinding> waste() {
+  std::vector<WasteFinding> waste(const RealSizes& sizes = {}) {
     add_array(kFirst, kArray, held_);
     const std::string text = dump();
     const auto graph =
-        test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(text), "dump")), HeapShape{}));
+        test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(text), "dump")), HeapShape{}, 1, sizes));
     EXPECT_TRUE(graph->missing().empty()) << graph->missing().front();
     return find_waste(*graph);
   }
@@ -79,6 +79,16 @@ TEST(Waste, EqualStringsCountButForOne) {
   ASSERT_EQ(found.examples.size(), 1u);
   EXPECT_EQ(found.examples.front().text, "Berlin");
   EXPECT_EQ(found.examples.front().objects, 3u);
+}
+
+// A class with @Contended, and 8 bytes of the VM.
+TEST(Waste, PaddingIsThatOfTheRealSize) {
+  Heap heap;
+  for (std::uint64_t i = 0; i < 10; ++i) heap.add_instance(heap.place(), kPair, {0, 0}, {7});
+  const RealSizes sizes{.of_class = {{kPair, {.bytes = 276, .injected = 8}}}, .of_object = {}};
+  const WasteFinding found = only(heap.waste(sizes), "padding");
+  EXPECT_EQ(found.of, "Pair");
+  EXPECT_EQ(found.bytes, 10u * (280 - (12 + 4 + 4 + 4) - 8));
 }
 
 TEST(Waste, AnArrayThatStringsShareCountsOnce) {
