@@ -37,6 +37,17 @@ std::string HeldBy::holder(std::uint32_t object) const {
   return "a root (" + graph_.root_name(root) + ")";
 }
 
+std::string HeldBy::below(std::uint32_t above, std::uint32_t object) const {
+  if (above == kNoObject) return holder(object);
+  const auto edges = graph_.edges_of(above);
+  std::uint32_t i = 0;
+  while (i < edges.size() && edges[i] != object) ++i;
+  if (i == edges.size()) return holder(object);
+  const std::string edge = graph_.edge_name(above, i);
+  if (std::string text = anchor(above, edge); !text.empty()) return text;
+  return printable(graph_.name(above)) + (edge.starts_with(".") ? "" : " ") + printable(edge);
+}
+
 std::string HeldBy::path(std::uint32_t object) const {
   const auto steps = paths_.to(object);
   std::string text;

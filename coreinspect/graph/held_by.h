@@ -17,6 +17,9 @@ class HeldBy {
 
   // "static Shop.CACHE", "a thread-local of thread \"worker\"", "a local variable of thread \"main\"", "a JNI global".
   std::string holder(std::uint32_t object) const;
+  // By which field of `above`, which dominates it, the object is held: "static Shop.CACHE", "Shop.cache"; if `above`
+  // does not refer to it, or is kNoObject: holder().
+  std::string below(std::uint32_t above, std::uint32_t object) const;
   // The steps of the path with their fields, on one line; of a long path only both ends.
   std::string path(std::uint32_t object) const;
   // "thread \"worker\"".

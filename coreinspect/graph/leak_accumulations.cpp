@@ -63,7 +63,8 @@ class Accumulations {
     for (const std::uint32_t child : children) rest -= tree_.retained(child);
     const auto all = static_cast<double>(tree_.retained(node.object));
     const bool ends = children.empty() || (rest >= search_.much && static_cast<double>(rest) >= kLargeRest * all);
-    if (ends && accumulates(node.object)) add(node.object, tree_.dominated(node.object), false);
+    if (ends && accumulates(node.object) && !is_shared_below(node.object))
+      add(node.object, tree_.dominated(node.object), false);
     return children;
   }
   // A list or a tree: the object and what it dominates of its own class, and so on.
@@ -82,6 +83,11 @@ class Accumulations {
     if (search_.fields.is_array(object)) return tree_.dominated(object).size() > 1;
     if (!graph_.is_class(object) && search_.fields.is_a(graph_.class_of(object), "java.lang.ClassLoader")) return false;
     return tree_.dominated(object).size() >= search_.limits.entries;
+  }
+  // What an object keeps whose fields each keep only a part, it keeps because several fields hold the same objects.
+  bool is_shared_below(std::uint32_t object) {
+    if (search_.fields.is_array(object) || search_.collections.read(object)) return false;
+    return find_groups_below(search_, object);
   }
   // The collection that an array or a node is part of: it keeps it alone, or a frame that works on the collection has
   // the array too.
@@ -109,7 +115,15 @@ class Accumulations {
     if (container == object && is_structure) return "a structure of " + count + " " + name;
     if (container == object && search_.fields.is_array(object))
       return "one " + name + " of " + counted(search_.fields.length(object), "element");
-    return (graph_.is_class(container) ? "" : "one ") + name + (entries == 0 ? "" : " with " + count + " entries");
+    if (graph_.is_class(container)) return "the static fields of " + name + " with " + counted(entries, "object");
+    return "one " + name + (entries == 0 ? "" : " with " + counted(entries, "entry", "entries"));
+  }
+  // A large array is named itself, and not the collection that has it and little else.
+  std::uint32_t named_for(std::uint32_t object) const {
+    const std::uint32_t container = container_of(object);
+    if (container == object || graph_.bytes(object) < search_.much) return container;
+    const auto state = search_.collections.read(container);
+    return state && state->size < search_.limits.entries ? object : container;
   }
   void describe_classes(const std::vector<std::uint32_t>& entries, bool is_structure, LeakSuspect& suspect) const;
   // What an entry is about: itself, or what a collection's node keeps.
@@ -173,7 +187,7 @@ void Accumulations::describe_classes(const std::vector<std::uint32_t>& entries, 
 }
 
 void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& entries, bool is_structure) {
-  const std::uint32_t container = container_of(object);
+  const std::uint32_t container = named_for(object);
   const std::string name = graph_.name(container);
   const auto state = search_.collections.read(container);
   LeakSuspect suspect{.kind = "accumulation",
@@ -188,10 +202,11 @@ void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& 
       }))
     return;
   suspect.of = name;
-  suspect.holder = search_.held.holder(container);
+  suspect.holder = graph_.is_class(container) ? "several static fields" : search_.held.holder(container);
   suspect.entries = state ? state->size : entries.size();
   suspect.sentence = named(container, object, suspect.entries, is_structure);
-  suspect.sentence += ", held by " + suspect.holder + ", keeps " + search_.part(suspect.retained);
+  suspect.sentence += (graph_.is_class(container) ? " keep " : ", held by " + suspect.holder + ", keeps ") +
+                      search_.part(suspect.retained);
   describe_classes(entries, is_structure, suspect);
   suspect.evidence.push_back("the way to it: " + search_.held.path(container));
   suspects.push_back(std::move(suspect));

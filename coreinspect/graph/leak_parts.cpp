@@ -62,7 +62,8 @@ void report_locals(LeakSearch& search, const Locals& sum) {
   suspect.sentence = counted(sum.values, "thread-local value") + " of " + counted(sum.threads, "thread") + " keep " +
                      search.part(sum.bytes);
   suspect.evidence.push_back("the largest part: " + std::to_string(one.bytes) + " bytes in " +
-                             counted(one.threads, "thread") + " by the ThreadLocal of " + suspect.holder +
+                             counted(one.threads, "thread") + " by " +
+                             (local == kNoObject ? suspect.holder : "the ThreadLocal held by " + suspect.holder) +
                              ", values such as " + one.value);
   if (sum.stale > 0)
     suspect.evidence.push_back(counted(sum.stale, "value") + " of a ThreadLocal that is gone, never removed");

@@ -55,16 +55,18 @@ std::vector<std::uint32_t> some_of(const std::vector<std::uint32_t>& objects, st
   return some;
 }
 
-void HolderCounts::add(std::uint32_t object) {
+void HolderCounts::add(std::uint32_t object, const std::string& through) {
   std::string holder = held_.holder(object);
   std::string example;
   if (const auto thread = holder.find("thread \""); thread != holder.npos) {
     example = holder.substr(thread);
     holder = holder.substr(0, thread) + "a thread";
   }
-  Count& count = counts_[holder];
-  ++count.objects;
-  if (count.example.empty()) count.example = example;
+  Count& count = counts_[holder + (through.empty() ? "" : " through " + through)];
+  if (++count.objects > 1) return;
+  count.holder = holder;
+  count.example = example;
+  count.object = object;
 }
 
 std::vector<std::pair<std::string, HolderCounts::Count>> HolderCounts::sorted() const {
@@ -84,7 +86,11 @@ std::vector<std::string> HolderCounts::sentences(std::size_t most) const {
   return lines;
 }
 
-std::string HolderCounts::first() const { return counts_.empty() ? "" : sorted().front().first; }
+std::string HolderCounts::first() const { return counts_.empty() ? "" : sorted().front().second.holder; }
+
+std::uint32_t HolderCounts::first_object() const {
+  return counts_.empty() ? kNoObject : sorted().front().second.object;
+}
 
 LeakReport find_leaks(const HeapTree& tree, const LeakLimits& limits) {
   LeakSearch search(tree, limits);

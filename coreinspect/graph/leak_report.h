@@ -2,8 +2,10 @@
 //
 // - accumulation: many entries that together retain much are held by one object. The search goes down from the roots as
 // long as single objects retain a large part, and ends where only many small ones follow.
-// - many alike: many instances of a class that together retain much, while no single object holds them.
-// - class loaders: the same classes in several loaders of one kind.
+// - many alike: many instances of a class that together retain much, while no single object, or no single field of the
+// object that keeps them all, holds them.
+// - class loaders: the same classes in several loaders of one kind. They retain what the loaders, their classes and the
+// objects of these retain together.
 // - thread-locals: the memory that the threads' own maps retain together.
 // - reference queue: references in a queue that are not taken out; finalizer queue: the JVM's own queue.
 // - direct buffers: memory outside the heap that small objects in it hold.

@@ -6,6 +6,7 @@
 #include "coreinspect/graph/collections.h"
 #include "coreinspect/graph/held_by.h"
 #include "coreinspect/graph/leak_report.h"
+#include "coreinspect/graph/shared_holders.h"
 
 namespace jtrace::coreinspect {
 
@@ -44,15 +45,18 @@ struct LeakSearch {
 class HolderCounts {
  public:
   explicit HolderCounts(const HeldBy& held) : held_(held) {}
-  void add(std::uint32_t object);
+  // `through`: what the holder has of it, if not the object that is meant: "the class Plugin".
+  void add(std::uint32_t object, const std::string& through = "");
   // "17 are held by the field contextClassLoader of a thread, such as thread "worker-1"", most first.
   std::vector<std::string> sentences(std::size_t most) const;
-  std::string first() const;  // the holder of the most objects
+  std::string first() const;           // the holder of the most objects
+  std::uint32_t first_object() const;  // one that it holds
 
  private:
   struct Count {
     std::uint64_t objects = 0;
-    std::string example;
+    std::string holder, example;
+    std::uint32_t object = kNoObject;
   };
   std::vector<std::pair<std::string, Count>> sorted() const;
 
@@ -67,6 +71,9 @@ std::vector<std::uint32_t> some_of(const std::vector<std::uint32_t>& objects, st
 void find_queues(LeakSearch& search);
 void find_accumulations(LeakSearch& search);
 void find_groups(LeakSearch& search);
+// Many of a class that one object keeps, but none of its fields alone: a suspect for each class whose objects keep much
+// together. False if there is none.
+bool find_groups_below(LeakSearch& search, std::uint32_t object);
 void find_loader_leaks(LeakSearch& search);
 void find_thread_locals(LeakSearch& search);
 void find_direct_buffers(LeakSearch& search);

@@ -20,9 +20,9 @@ constexpr LeakLimits kLimits{.share = 0.1, .bytes = 1000, .entries = 10, .loader
 // A class with one static field, which holds what the test builds.
 class Heap : public HprofBuilder {
  public:
-  explicit Heap(std::uint64_t held) {
+  explicit Heap(std::uint64_t held, std::uint64_t other = 0) {
     add_class(kObject, "java/lang/Object", 0, {});
-    add_class(kApp, "App", kObject, {}, {.statics = {{"KEPT", held}}});
+    add_class(kApp, "App", kObject, {}, {.statics = {{"KEPT", held}, {"OTHER", other}}});
     add_class(kArray, "[Ljava/lang/Object;", kObject, {});
     add_class(kItem, "Item", kObject, {"load"});
     add_class(kNode, "Node", kObject, {"next", "load"});
@@ -200,6 +200,109 @@ TEST(Leaks, ManyAlikeThatNobodyKeepsAloneAreOneSuspect) {
     const auto report = report_of(heap.dump());
     ASSERT_EQ(kinds(report).size(), count == kLimits.entries ? 1u : 0u);
     EXPECT_TRUE(report.suspects.empty() || report.suspects.front().kind == "many alike");
+  }
+}
+
+// All of them are kept by the class, and none of its fields keeps any alone.
+TEST(Leaks, ManyAlikeInTwoFieldsOfAClassAreNotThoseOfTheClass) {
+  Heap heap(kFirst, kFirst + 0x800);
+  std::vector<std::uint64_t> items;
+  for (std::size_t i = 0; i < 20; ++i) items.push_back(heap.item(100));
+  heap.add_array(kFirst, kArray, items);
+  heap.add_array(kFirst + 0x800, kArray, items);
+  const auto report = report_of(heap.dump());
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("many alike"));
+  const LeakSuspect& suspect = report.suspects.front();
+  EXPECT_EQ(suspect.entries, 20u);
+  EXPECT_EQ(suspect.retained, 20u * (16 + 120));
+  EXPECT_EQ(suspect.holder, "static App.KEPT and static App.OTHER");
+  EXPECT_THAT(suspect.sentence, StartsWith("20 Item, held by static App.KEPT and static App.OTHER, keep "));
+  EXPECT_THAT(suspect.sentence, HasSubstr("and no single field keeps them alone"));
+  EXPECT_THAT(suspect.evidence, ::testing::IsSupersetOf({"20 of them are held by static App.KEPT",
+                                                         "20 of them are held by static App.OTHER"}));
+}
+
+TEST(Leaks, ManyAlikeInTwoFieldsOfAnObjectNameTheFields) {
+  Heap heap(kFirst);
+  std::vector<std::uint64_t> items;
+  for (std::size_t i = 0; i < 20; ++i) items.push_back(heap.item(100));
+  heap.add_class(0x1500, "Registry", kObject, {"byId", "byName"});
+  heap.add_instance(kFirst, 0x1500, {kFirst + 0x400, kFirst + 0x800});
+  heap.add_array(kFirst + 0x400, kArray, items);
+  heap.add_array(kFirst + 0x800, kArray, items);
+  const auto report = report_of(heap.dump());
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("many alike"));
+  EXPECT_EQ(report.suspects.front().holder, "Registry.byId and Registry.byName");
+}
+
+// Each is queued, and the program has it in a field too.
+TEST(Leaks, ReferencesInAQueueThatAFieldHoldsTooAreOneSuspect) {
+  Heap heap(kFirst, kFirst + 0x800);
+  heap.add_class(0x1500, "java/lang/ref/ReferenceQueue", kObject, {"head"});
+  heap.add_class(0x1600, "java/lang/ref/Reference", kObject, {"referent", "next"});
+  heap.add_class(0x1700, "Tracked", 0x1600, {"load"});
+  heap.add_instance(kFirst, 0x1500, {kFirst + kStep});
+  std::vector<std::uint64_t> all;
+  for (std::size_t i = 0; i < 20; ++i) {
+    const std::uint64_t id = heap.next();
+    heap.add_instance(id, 0x1700, {id + 0x100, 0, i + 1 < 20 ? id + kStep : id});
+    heap.add_bytes(id + 0x100, 80);
+    all.push_back(id);
+  }
+  heap.add_array(kFirst + 0x800, kArray, all);
+  const auto report = report_of(heap.dump());
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("reference queue"));
+  EXPECT_THAT(report.suspects.front().evidence, Contains("20 of Tracked are held by static App.OTHER too"));
+}
+
+// A map with one entry accumulates nothing.
+TEST(Leaks, ALargeArrayIsNamedAndNotTheMapThatHasIt) {
+  constexpr std::uint64_t kMap = 0x1500, kMapNode = 0x1600;
+  Heap heap(kFirst);
+  heap.add_class(kMap, "java/util/HashMap", kObject, {"table"}, {.ints = {"size"}});
+  heap.add_class(kMapNode, "java/util/HashMap$Node", kObject, {"next", "value"});
+  heap.add_instance(kFirst, kMap, {kFirst + 0x100}, {1});
+  heap.add_array(kFirst + 0x100, kArray, {0, kFirst + 0x200});
+  heap.add_instance(kFirst + 0x200, kMapNode, {0, kFirst + 0x300});
+  heap.add_bytes(kFirst + 0x300, 3000);
+  const auto report = report_of(heap.dump());
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("accumulation"));
+  const LeakSuspect& suspect = report.suspects.front();
+  EXPECT_EQ(suspect.of, "byte[]");
+  EXPECT_EQ(suspect.retained, 16u + 3000);
+  EXPECT_THAT(suspect.sentence, StartsWith("one byte[] of 3000 elements, held by static App.KEPT, keeps "));
+}
+
+// Loaders of which an array has an object, the class, or the loader itself; the class has a static field with bytes.
+TEST(Leaks, LoadersKeepTheirClassesAndObjectsWhateverHoldsThem) {
+  const std::vector<std::pair<std::uint64_t, std::string>> cases = {
+      {0x200, "3 are held by static App.KEPT through an object of Plugin"},
+      {0x100, "3 are held by static App.KEPT through class Plugin"},
+      {0, "3 are held by static App.KEPT"}};
+  for (const auto& [held, told] : cases) {
+    Heap heap(kFirst);
+    heap.add_class(0x1500, "java/lang/ClassLoader", kObject, {"classes"});
+    heap.add_class(0x1600, "PluginLoader", 0x1500, {});
+    std::vector<std::uint64_t> all;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::uint64_t loader = heap.next();
+      all.push_back(loader + held);
+      heap.add_instance(loader, 0x1600, {loader + 0x400});
+      heap.add_array(loader + 0x400, kArray, {loader + 0x100});
+      heap.add_class(loader + 0x100, "Plugin", kObject, {},
+                     {.loader = loader, .statics = {{"CACHE", loader + 0x300}, {"ONLY", loader + 0x200}}});
+      heap.add_instance(loader + 0x200, loader + 0x100, {});
+      heap.add_bytes(loader + 0x300, 400);
+    }
+    heap.add_array(kFirst, kArray, all);
+    const auto report = report_of(heap.dump());
+    const auto suspect = std::find_if(report.suspects.begin(), report.suspects.end(),
+                                      [](const LeakSuspect& each) { return each.kind == "class loaders"; });
+    ASSERT_NE(suspect, report.suspects.end());
+    EXPECT_GE(suspect->retained, 3u * 416) << told;
+    EXPECT_LE(suspect->retained, 3u * 700) << told;
+    EXPECT_EQ(suspect->holder, "static App.KEPT");
+    EXPECT_THAT(suspect->evidence, Contains(told));
   }
 }
 
