@@ -9,7 +9,7 @@ struct Known {
   std::string_view name, size, array;  // the class, its fields; "" where it has none
 };
 // Fields by JDK are equal from 8 to 27 here.
-constexpr std::array<Known, 11> kKnown = {{
+constexpr std::array<Known, 14> kKnown = {{
     {"java.util.HashMap", "size", "table"},
     {"java.util.Hashtable", "count", "table"},
     {"java.util.WeakHashMap", "size", "table"},
@@ -21,6 +21,9 @@ constexpr std::array<Known, 11> kKnown = {{
     {"java.util.LinkedList", "size", ""},
     {"java.util.PriorityQueue", "size", "queue"},
     {"java.util.concurrent.PriorityBlockingQueue", "size", "queue"},
+    {"java.util.concurrent.LinkedBlockingDeque", "count", ""},
+    {"java.util.concurrent.LinkedBlockingQueue", "count", ""},  // an AtomicInteger
+    {"java.util.concurrent.CopyOnWriteArrayList", "", "array"},
 }};
 constexpr std::uint64_t kMostCells = 4096;  // of a ConcurrentHashMap: one for each processor at most
 
@@ -48,9 +51,11 @@ Collections::Plan Collections::plan_of(std::uint32_t number) const {
   for (const Known& known : kKnown) {
     if (!fields_.is_a(number, known.name)) continue;
     Plan plan{.kind = known.name.ends_with("IdentityHashMap") ? Kind::kPairs : Kind::kSized};
-    plan.size = fields_.find(number, known.size);
+    if (known.size.empty()) plan.kind = Kind::kFull;
+    else plan.size = fields_.find(number, known.size);
+    if (plan.size && plan.size->type == 2) plan.kind = Kind::kAtomic;
     if (!known.array.empty()) plan.array = fields_.find(number, known.array);
-    return plan.size && (plan.array || known.array.empty()) ? plan : Plan();
+    return (plan.size || known.size.empty()) && (plan.array || known.array.empty()) ? plan : Plan();
   }
   return {};
 }
@@ -69,14 +74,17 @@ std::optional<CollectionState> Collections::read(std::uint32_t object) const {
   CollectionState state{.array = fields_.reference(object, plan.array)};
   state.slots = fields_.length(state.array);
   if (plan.kind == Kind::kPairs) state.slots /= 2;
-  if (plan.kind == Kind::kConcurrent) {
+  if (plan.kind == Kind::kFull) {
+    state.size = state.slots;
+  } else if (plan.kind == Kind::kConcurrent) {
     state.size = concurrent_size(object, plan);
   } else if (plan.kind == Kind::kRing) {
     const auto head = fields_.number(object, plan.head), tail = fields_.number(object, plan.tail);
     if (!head || !tail || *head > state.slots || *tail > state.slots) return std::nullopt;
     state.size = *tail >= *head ? *tail - *head : *tail + state.slots - *head;
   } else {
-    const auto size = fields_.number(object, plan.size);
+    const auto size = plan.kind == Kind::kAtomic ? fields_.number(fields_.reference(object, plan.size), "value")
+                                                 : fields_.number(object, plan.size);
     if (!size) return std::nullopt;
     state.size = *size;
   }

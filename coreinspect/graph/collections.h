@@ -28,7 +28,8 @@ class Collections {
   std::optional<CollectionState> read(std::uint32_t object) const;
 
  private:
-  enum class Kind : std::uint8_t { kNone, kSized, kPairs, kRing, kConcurrent };
+  // kFull: as many as slots; kAtomic: their number is in an AtomicInteger.
+  enum class Kind : std::uint8_t { kNone, kSized, kPairs, kRing, kConcurrent, kFull, kAtomic };
   struct Plan {
     Kind kind = Kind::kNone;
     std::optional<ObjectFields::Place> size, array, head, tail, cells;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "coreinspect/graph/holder_fields.h"
 #include "tests/unit/coreinspect/graph/hprof_builder.h"
 
@@ -89,6 +91,25 @@ TEST(Waste, PaddingIsThatOfTheRealSize) {
   const WasteFinding found = only(heap.waste(sizes), "padding");
   EXPECT_EQ(found.of, "Pair");
   EXPECT_EQ(found.bytes, 10u * (280 - (12 + 4 + 4 + 4) - 8));
+}
+
+TEST(Waste, QueuesAndCopiedListsAreCollections) {
+  constexpr std::uint64_t kQueue = 0x1900, kAtomic = 0x1a00, kCopied = 0x1b00;
+  for (const std::uint32_t size : {0u, 1u, 2u}) {
+    Heap heap;
+    heap.add_class(kAtomic, "java/util/concurrent/atomic/AtomicInteger", kObject, {}, {.ints = {"value"}});
+    heap.add_class(kQueue, "java/util/concurrent/LinkedBlockingQueue", kObject, {"count"});
+    heap.add_class(kCopied, "java/util/concurrent/CopyOnWriteArrayList", kObject, {"array"});
+    const std::uint64_t queue = heap.place(), copied = heap.place();
+    heap.add_instance(queue, kQueue, {queue + 0x100});
+    heap.add_instance(queue + 0x100, kAtomic, {}, {size});
+    heap.add_instance(copied, kCopied, {copied + 0x100});
+    heap.add_array(copied + 0x100, kArray, std::vector<std::uint64_t>(size, kApp));
+    std::set<std::string> found;
+    for (const WasteFinding& each : heap.waste())
+      if (each.kind == (size == 0 ? "empty collections" : "single-entry collections")) found.insert(each.of);
+    EXPECT_EQ(found.size(), size < 2 ? 2u : 0u) << size;
+  }
 }
 
 TEST(Waste, AnArrayThatStringsShareCountsOnce) {
