@@ -69,8 +69,12 @@ void find_structure(const Inspection& inspection, Address at, std::vector<Findin
   if (is_class(at)) findings.push_back({"class", inspection.classes().name(at).value_or("?")});
   if (const auto method = inspection.methods().method(at); method && is_class((*method)->holder))
     findings.push_back({"method", method_text(inspection, at)});
-  if (const auto klass = inspection.objects().klass_of(at); klass && is_class(*klass))
-    findings.push_back({"object", "an object of class " + inspection.classes().name(*klass).value_or("?")});
+  const auto klass = inspection.objects().klass_of(at);
+  if (!klass || !is_class(*klass)) return;
+  const std::string name = inspection.classes().name(*klass).value_or("?");
+  const Address of = name == "java.lang.Class" ? inspection.objects().klass_of_mirror(at).value_or(0) : 0;
+  findings.push_back({"object", "an object of class " + name +
+                                    (is_class(of) ? ": that of " + inspection.classes().name(of).value_or("?") : "")});
 }
 
 void find_mapping_of(const Inspection& inspection, Address at, std::vector<Finding>& findings) {

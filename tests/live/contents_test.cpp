@@ -178,6 +178,14 @@ TEST_P(Contents, OfOneObjectAreReadableByItsAddress) {
                 AllOf(HasSubstr("Contents$Order at " + address), HasSubstr("  city = \"K\u00f6ln\""),
                       HasSubstr("password = ********"), HasSubstr("  weight = 1099511627776  (Contents$Item)")))
         << done.err;
+TEST_P(Contents, OfAClassTheAddressTellsWhich) {
+  const std::string core = made({"core", jvm_->pid_text()}, "core");
+  const std::string way = ask(core, {"paths", "Contents$Order", "--rows", "1"}).out;
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(way, found, std::regex("class Contents @(0x[0-9a-f]+)"))) << way;
+  EXPECT_THAT(ask(core, {"find", found[1]}).out, HasSubstr("an object of class java.lang.Class: that of Contents\n"));
+}
+
   }
 }
 
