@@ -149,12 +149,15 @@ class ObjectGraph {
   void find_roots();
   void add_kinds(std::vector<std::pair<std::uint32_t, std::uint16_t>> kinds);
   std::uint16_t root_kinds(std::uint32_t object) const;  // 0: no root
+  // An Object[] that is a root, as that of the archive (CDS, AOT cache): the JVM's dumps leave out the mirrors of the
+  // archive's classes that are not loaded, to which it refers.
+  bool is_archive_table(std::uint32_t object) const;
   class Marking;
   void find_strengths();
+  void know_sizes(const RealSizes& sizes);
   void guess_shape();
   bool fits(const HeapShape& shape) const;
   std::uint64_t bytes_as(std::uint32_t object, const HeapShape& shape) const;
-  void know_sizes(const RealSizes& sizes);
   std::uint64_t place(std::uint32_t object) const {
     return place_low_[object] | std::uint64_t{place_high_[object]} << 32;
   }
@@ -183,12 +186,13 @@ class ObjectGraph {
   std::vector<std::uint8_t> place_high_;
   std::vector<std::uint32_t> class_of_;
   std::vector<Strength> strength_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> single_sizes_;  // real bytes, in the order of the objects
   std::vector<std::uint32_t> roots_;
   // The kinds of the roots as a mask, in the order of the objects.
   std::vector<std::pair<std::uint32_t, std::uint16_t>> root_kinds_;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> single_sizes_;  // real bytes, in the order of the objects
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> locals_;  // of a thread object
   std::uint64_t lost_roots_ = 0, lost_edges_ = 0, broken_ = 0;
+  std::uint64_t unloaded_ = 0;  // lost edges of the archive's tables
   bool roots_guessed_ = false;
 };
 

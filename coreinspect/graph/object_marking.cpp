@@ -35,7 +35,7 @@ class ObjectGraph::Marking {
   static constexpr std::size_t kWorthGiving = 1024;
   struct Found {
     std::array<Objects, kStrengths> next;
-    std::uint64_t lost = 0;
+    std::uint64_t lost = 0, unloaded = 0;
   };
 
   // True for the first thread that comes to the object.
@@ -53,21 +53,25 @@ class ObjectGraph::Marking {
     while (take(open)) follow(open, found);
     const std::lock_guard lock(mutex_);
     graph_.lost_edges_ += found.lost;
+    graph_.unloaded_ += found.unloaded;
     for (std::size_t i = 0; i < kStrengths; ++i)
       next_[i].insert(next_[i].end(), found.next[i].begin(), found.next[i].end());
   }
   void follow(Objects& open, Found& found) {
     while (!open.empty()) {
       if (is_hungry_.load(std::memory_order_relaxed) && open.size() >= kWorthGiving) give_half(open);
-      const EdgeList edges = graph_.edges_of(open.back());
+      const std::uint32_t from = open.back();
+      const EdgeList edges = graph_.edges_of(from);
+      std::uint64_t lost = 0;
       open.pop_back();
       for (std::uint32_t i = 0; i < edges.size(); ++i) {
         const Edge edge = edges.raw(i);
-        found.lost += edge.lost ? 1 : 0;
+        lost += edge.lost ? 1 : 0;
         if (edge.target == kNoObject) continue;
         if (edge.by > now_) found.next[static_cast<std::size_t>(edge.by)].push_back(edge.target);
         else if (meets(edge.target)) open.push_back(edge.target);
       }
+      if (lost > 0) (graph_.is_archive_table(from) ? found.unloaded : found.lost) += lost;
     }
   }
   void give_half(Objects& open) {

@@ -335,6 +335,23 @@ TEST(BadDumps, WithReferencesToNothingCountThem) {
   EXPECT_THAT(graph_of(dump)->missing(), ElementsAre(HasSubstr("1 root leads"), HasSubstr("2 references lead")));
 }
 
+// What HotSpot leaves out of its dumps: mirrors of the archive's classes that are not loaded. Its table is a root.
+TEST(BadDumps, AreNoneIfOnlyTheArchiveRefersToNothing) {
+  for (const bool is_root : {true, false}) {
+    HprofBuilder builder;
+    add_pair(builder);
+    builder.add_class(0x2f00, "[Ljava/lang/Object;", kObject, {});
+    builder.add_class(0x2e00, "App", kObject, {}, {.statics = {{"KEPT", 0x3000}}});
+    builder.add_array(0x3000, 0x2f00, {0x123450, 0x2f00, 0x123460});
+    builder.add_root(is_root ? 0x3000 : 0x2e00);
+    const std::string dump = builder.dump();
+    const auto missing = graph_of(dump)->missing();
+    EXPECT_EQ(missing.size(), is_root ? 0u : 1u);
+    // Of a dump that is cut nobody knows what it refers to.
+    EXPECT_THAT(graph_of(dump.substr(0, dump.size() - 9))->missing(), ::testing::Contains(HasSubstr("2 references")));
+  }
+}
+
 TEST(BadDumps, WithARootOfAnUnknownThreadKeepIt) {
   HprofBuilder builder;
   add_pair(builder);
