@@ -28,6 +28,17 @@ constexpr CalloutHooks kHooks = {
        std::uint64_t id) { tracer.numbers().keep_number(class_id, name, descriptor, id); },
     [](MethodTracer& tracer, JNIEnv* jni) { tracer.rewrite_urgent(jni); }};
 
+// Whether the calling thread, which waits for a monitor, does so on its way into a synchronized method: the VM has made
+// the method's frame by then, and is before its first bytecode. A synchronized block is never there.
+bool waits_to_enter_method(jvmtiEnv* jvmti) {
+  constexpr jint kSynchronized = 0x20;  // JVMS 4.6
+  jmethodID method = nullptr;
+  jlocation at = 0;
+  jint modifiers = 0;
+  return jvmti->GetFrameLocation(nullptr, 0, &method, &at) == JVMTI_ERROR_NONE && at <= 0 &&
+         jvmti->GetMethodModifiers(method, &modifiers) == JVMTI_ERROR_NONE && (modifiers & kSynchronized) != 0;
+}
+
 // A virtual thread has a stack only while it is in calls of the trace: nothing would free one that it gets here.
 void note_monitor_wait(Recorder& recorder, JNIEnv* jni, jthread thread, std::uint64_t id, bool is_over) {
   MethodTracer* tracer = recorder.methods;
@@ -42,7 +53,7 @@ void note_monitor_wait(Recorder& recorder, JNIEnv* jni, jthread thread, std::uin
   }
   if (stack == nullptr) return;
   if (is_over) calls.end_wait(*stack, monotonic_ns());
-  else calls.begin_wait(*stack, monotonic_ns());
+  else if (waits_to_enter_method(recorder.jvmti)) calls.begin_wait(*stack, monotonic_ns());
 }
 
 }  // namespace

@@ -62,6 +62,31 @@ TEST_P(Slow, NamesWhoHadTheMonitorThatASlowCallWaitedFor) {
               HasSubstr("the calls are without arguments: jtrace slow PID reads them with --filter 'Shop*'"));
 }
 
+// A synchronized block before a call of a synchronized method of the same class: the wait is the caller's, and not the
+// callee's. Without the block it is the callee's.
+TEST_P(Slow, AWaitBelongsToTheMethodThatWaited) {
+  TracedJvm jvm(GetParam(), "Contends",
+                {"--events", "methods,monitors", "--slower-than", "100ms", "--min-contention", "0", "--filter",
+                 "Contends blocks include", "--filter", "Contends enters include", "--filter", "Contends$Door include",
+                 "--filter", "* exclude"});
+  jvm.wait_rewritten();
+  jvm.ask("block 250");
+  jvm.ask("enter 250");
+  jvm.finish_valid();
+  const auto done = must(run_jtrace({"slow", jvm.path(), "--over", "200ms", "--format", "json"}));
+  std::map<std::string, json> calls;
+  for (const json& row : rows_of(done)) calls[row["method"].get<std::string>()] = row;
+  ASSERT_TRUE(calls.contains("Contends.blocks") && calls.contains("Contends.enters")) << done.out;
+  const json blocks = calls["Contends.blocks"], enters = calls["Contends.enters"];
+  EXPECT_GE(blocks["blocked"], 0.24);
+  EXPECT_EQ(blocks["longestWaits"][0]["in"], "Contends.blocks") << blocks;
+  EXPECT_TRUE(blocks["below"].empty()) << blocks;
+  EXPECT_GE(enters["blocked"], 0.24);
+  ASSERT_FALSE(enters["below"].empty()) << enters;
+  EXPECT_EQ(enters["below"][0]["method"], "Contends$Door.pass");
+  EXPECT_GE(enters["below"][0]["seconds"], 0.24) << enters;
+}
+
 TEST_P(Slow, ShowsArgumentsAndTheCalleeOfATrace) {
   TracedJvm jvm(GetParam(), "Calls",
                 {"--events", "methods,sleeps", "--arguments", "--filter", "Calls* include", "--filter", "* exclude"});

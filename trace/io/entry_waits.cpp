@@ -1,8 +1,7 @@
 #include "trace/io/entry_waits.h"
 
 #include <algorithm>
-
-#include "trace/io/allocation_weight.h"
+#include <string_view>
 
 namespace jtrace::trace::io {
 namespace {
@@ -10,9 +9,20 @@ namespace {
 constexpr std::uint64_t kCoarseStep = 1'000'000;  // ns: how late the coarse clock of entries may be
 constexpr std::size_t kMostWaits = 4096;  // of a thread: with --slower-than an entry comes after the waits in it
 
-// java.lang.Object has no synchronized methods.
-bool is_plain_object(const Scope& scope, ObjectId monitor) {
-  return monitor.present() && monitor.is_number() && type_of_object(scope, monitor.value()) == "java.lang.Object";
+constexpr std::string_view kObject = "java/lang/Object", kClass = "java/lang/Class";
+
+// Whether a synchronized method of that class cannot be one of the monitor's object. Of a class that extends another
+// one than java.lang.Object it is not known, and the object of a static method is a java.lang.Class.
+bool is_of_another_class(const Scope& scope, ObjectId monitor, std::uint64_t class_id) {
+  if (!monitor.present() || !monitor.is_number()) return false;
+  const auto object = scope.objects.find(monitor.value());
+  if (object == scope.objects.end()) return false;
+  if (object->second.is_array.value_or(0) != 0) return true;  // arrays have no such methods
+  if (!object->second.class_id.present()) return false;
+  const auto type = scope.classes.find(object->second.class_id.value());
+  if (type == scope.classes.end()) return false;
+  if (type->second.name == kObject) return true;
+  return type->second.superclass == kObject && type->second.name != kClass && type->first != class_id;
 }
 
 std::uint64_t ns_of(Time time) { return time.present() ? time.ns() : 0; }
@@ -76,7 +86,8 @@ std::uint64_t EntryWaits::begin_of(const Scope& scope, std::uint64_t thread, std
   while (wait != last.rend() && wait->until > time + kCoarseStep) ++wait;
   const auto newer = static_cast<std::uint64_t>(wait - last.rbegin());
   const bool is_its = wait != last.rend() && wait->is_blocked && found->second.noted - newer > found->second.spent &&
-                      time <= wait->until + kCoarseStep && !is_plain_object(scope, wait->monitor);
+                      time <= wait->until + kCoarseStep &&
+                      !is_of_another_class(scope, wait->monitor, entered->second.class_id);
   if (!is_its) return time;
   found->second.spent = found->second.noted - newer;
   return std::min(wait->since, time);

@@ -264,7 +264,8 @@ Scope& Scopes::take(const ClassDef& definition) {
   Scope& scope = of(definition.traceIdRef);
   const ClassId id = definition.classId.present() ? definition.classId : definition.transientClassId;
   if (id.present())
-    scope.classes.insert_or_assign(id.value(), ClassInfo{text_of(definition.name), text_of(definition.sourceName)});
+    scope.classes.insert_or_assign(id.value(), ClassInfo{text_of(definition.name), text_of(definition.sourceName),
+                                                         text_of(definition.superclass)});
   return scope;
 }
 

@@ -27,8 +27,9 @@ struct ThreadInfo {
   bool defined = false;
 };
 struct ClassInfo {
-  std::string name;    // internal form: java/lang/String, [I
-  std::string source;  // file
+  std::string name;        // internal form: java/lang/String, [I
+  std::string source;      // file
+  std::string superclass;  // as `name`; "" for none, or not known
 };
 struct MethodInfo {
   std::string name;

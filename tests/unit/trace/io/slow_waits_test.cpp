@@ -148,6 +148,24 @@ TEST_F(SlowTrace, CallerDoesNotWaitForTheMonitorOfItsCallee) {
   EXPECT_EQ(caller.total, 530 * kMs);
 }
 
+// A class that extends java.lang.Object alone, and is not that of the method: its object is not the method's.
+TEST_F(SlowTrace, AWaitForAnObjectOfAnotherClassIsTheCallers) {
+  define(1, "caller");
+  define(2, "callee", true);
+  ClassDef gate{.classId = ClassId(8), .name = "com/example/Gate"};
+  gate.superclass = "java/lang/Object";
+  write(gate);
+  write(ObjDef{.objId = ObjectId(8), .classIdRef = ClassId(8)});
+  enter(1, 0);
+  write(MonContendedEnter{.threadIdRef = ThreadId(1), .time = at(10), .objIdRef = ObjectId(8)});
+  write(MonContendedEntered{.threadIdRef = ThreadId(1), .time = at(510), .objIdRef = ObjectId(8)});
+  enter(2, 510);
+  leave(520);
+  leave(530);
+  EXPECT_EQ(statistics_.by_scope()[0].methods.at(1).self, 520 * kMs);
+  EXPECT_EQ(statistics_.by_scope()[0].methods.at(2).total, 10 * kMs);
+}
+
 // One wait is one call's: what it calls at once did not wait.
 TEST_F(SlowTrace, AWaitIsNotAlsoThatOfTheNextSynchronizedMethod) {
   define(1, "outer", true);
