@@ -198,6 +198,15 @@ Result<std::string> ObjectModel::text(Address string, std::size_t limit) const {
   return utf8_from_java(bytes, is_utf16);
 }
 
+Result<std::uint32_t> ObjectModel::text_length(Address string) const {
+  JTRACE_ASSIGN_OR_RETURN(const Address array, reference(string, "value"));
+  if (array == 0) return 0u;
+  JTRACE_ASSIGN_OR_RETURN(const auto length, array_length(array));
+  if (vm_.feature() < 9) return length;
+  JTRACE_ASSIGN_OR_RETURN(const auto coder, value<std::uint8_t>(string, "coder"));
+  return coder != 0 ? length / 2 : length;
+}
+
 Result<std::string> ObjectModel::text_field(Address object, std::string_view field) const {
   JTRACE_ASSIGN_OR_RETURN(const Address string, reference(object, field));
   return text(string);

@@ -66,6 +66,7 @@ class ObjectModel {
   }
   // A java.lang.String as UTF-8, at most `limit` characters; "" for null.
   Result<std::string> text(Address string, std::size_t limit = 1u << 20) const;
+  Result<std::uint32_t> text_length(Address string) const;  // String.length()
   Result<std::string> text_field(Address object, std::string_view field) const;
 
   Result<std::uint32_t> array_length(Address array) const;

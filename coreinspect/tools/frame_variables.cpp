@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "base/utf8.h"
 #include "coreinspect/gc/heap_layout.h"
@@ -24,7 +25,12 @@ struct Variable {
 };
 
 // A char is in quotes.
-std::string quoted(std::string value, char type) { return type == 'C' ? "'" + value + "'" : value; }
+void put_primitive(FrameVariable& variable, std::uint64_t bits, char type) {
+  variable.value = primitive_text(bits, type);
+  if (type != 'C') return;
+  variable.readable = variable.value == "'" ? "'\\''" : "'" + escaped_text(variable.value) + "'";
+  variable.value = "'" + variable.value + "'";
+}
 
 // "I" as "int", "[Ljava/lang/String;" as "java.lang.String[]".
 std::string type_text(const std::string& descriptor) {
@@ -114,9 +120,13 @@ std::size_t FrameVariables::masked() const {
   return all;
 }
 
-void FrameVariables::put_text(FrameVariable& variable, std::string text) {
+void FrameVariables::put_text(FrameVariable& variable, std::string text, std::uint32_t characters) {
   variable.masked = !mask_.shows() && names_secret_field(variable.name);
-  variable.value = "\"" + mask_.value_of(variable.masked, std::move(text)) + "\"";
+  text = mask_.value_of(variable.masked, std::move(text));
+  if (!variable.masked && characters > kMaxText) variable.cut = characters;
+  variable.readable = quoted_text(text);
+  if (variable.cut != 0) variable.readable += "... (" + std::to_string(variable.cut) + " characters)";
+  variable.value = "\"" + text + "\"";
 }
 
 const std::vector<FrameVariable>* FrameVariables::of(const Frame& frame) const {
@@ -135,8 +145,7 @@ FrameVariable FrameVariables::variable(const Frame& frame, std::string name, con
                                        const Result<LocalValue>& value, int depth) {
   FrameVariable variable{.name = std::move(name), .type = type_text(type)};
   if (!value) variable.missing = value.error().text;
-  else if (!is_reference(type.front()))
-    variable.value = quoted(primitive_text(value->bits, type.front()), type.front());
+  else if (!is_reference(type.front())) put_primitive(variable, value->bits, type.front());
   else if (value->apart) put_apart(variable, frame, *value->apart, depth);
   else if (value->bits == 0) variable.value = "null";
   else put_object(variable, value->bits, type);
@@ -176,8 +185,9 @@ void FrameVariables::put_object(FrameVariable& variable, Address object, const s
   const std::string name = inspection_.classes().name(*klass).value_or("?");
   if (name == "java.lang.String") {
     const auto text = inspection_.objects().text(object, kMaxText);
-    if (!text) variable.missing = "memory is missing";
-    else put_text(variable, *text);
+    const auto characters = inspection_.objects().text_length(object);
+    if (!text || !characters) variable.missing = "memory is missing";
+    else put_text(variable, *text, *characters);
     return;
   }
   variable.value = name + "@" + hex(object);
@@ -189,7 +199,7 @@ void FrameVariables::put_object(FrameVariable& variable, Address object, const s
 
 // A string whose object was taken apart, but not its array: a char[] up to 8, then a byte[] with a coder, 0 for
 // Latin-1.
-std::optional<std::string> FrameVariables::text_of(const TakenApart& string) const {
+std::optional<FrameVariables::Text> FrameVariables::text_of(const TakenApart& string) const {
   const bool chars = inspection_.vm().feature() < 9;
   Address array = 0;
   bool wide = chars;
@@ -208,7 +218,7 @@ std::optional<std::string> FrameVariables::text_of(const TakenApart& string) con
   std::vector<std::byte> bytes(
       std::min<std::size_t>(chars ? *length * std::size_t{2} : *length, wide ? 2 * kMaxText : kMaxText));
   if (!inspection_.vm().memory().read_exactly(*base, bytes)) return std::nullopt;
-  return utf8_from_java(bytes, wide);
+  return Text{utf8_from_java(bytes, wide), wide && !chars ? *length / 2 : *length};
 }
 
 void FrameVariables::put_apart(FrameVariable& variable, const Frame& frame, std::uint32_t id, int depth) {
@@ -227,7 +237,7 @@ void FrameVariables::put_apart(FrameVariable& variable, const Frame& frame, std:
       return;
     }
     variable.refers = true;  // its array is in the heap
-    put_text(variable, *text);
+    put_text(variable, text->text, text->characters);
     return;
   }
   if (depth >= kMaxDepth) return;
@@ -244,7 +254,7 @@ namespace {
 // "text", "{x=1, y=<not available: optimised out>}"
 std::string shown(const FrameVariable& variable) {
   if (!variable.missing.empty()) return "<not available: " + variable.missing + ">";
-  if (!variable.apart) return variable.value;
+  if (!variable.apart) return variable.readable.empty() ? variable.value : variable.readable;
   std::string text = variable.value + " {";
   for (const FrameVariable& part : variable.parts)
     text += (&part == &variable.parts.front() ? "" : ", ") + part.name + "=" + shown(part);
@@ -255,6 +265,7 @@ void write_variable(JsonWriter& json, const FrameVariable& variable) {
   json.begin_object().member("name", variable.name).member("type", variable.type);
   if (variable.missing.empty()) json.member("value", variable.value);
   else json.member("missing", variable.missing);
+  if (variable.missing.empty() && variable.cut != 0) json.member("characters", variable.cut);
   if (variable.apart) {
     json.key("parts").begin_array();
     for (const FrameVariable& part : variable.parts) write_variable(json, part);

@@ -21,6 +21,8 @@ struct FrameVariable {
   std::string name;                  // of an element "[3]"; "slot 3" where the class has no name
   std::string type;                  // as Java writes it
   std::string value;                 // numbers; strings in quotes; other objects as class@address; null
+  std::string readable;              // of strings and chars: with escapes, as Java's source has them
+  std::uint32_t cut = 0;             // of a string that is shown in part: how many characters it has
   std::string missing;               // why there is no value; "" if there is one
   bool refers = false;               // the value is a reference to an object of the heap
   bool masked = false;               // the value is a secret, and not shown
@@ -48,8 +50,13 @@ class FrameVariables {
   FrameVariable variable(const Frame& frame, std::string name, const std::string& type, const Result<LocalValue>& value,
                          int depth);
   void put_object(FrameVariable& variable, Address object, const std::string& type);
-  void put_text(FrameVariable& variable, std::string text);
-  std::optional<std::string> text_of(const TakenApart& string) const;
+  // `characters`: how many the whole string has.
+  void put_text(FrameVariable& variable, std::string text, std::uint32_t characters);
+  struct Text {
+    std::string text;
+    std::uint32_t characters = 0;  // of the whole
+  };
+  std::optional<Text> text_of(const TakenApart& string) const;
   void put_apart(FrameVariable& variable, const Frame& frame, std::uint32_t id, int depth);
   bool can_be_in(Address klass, const std::string& declared) const;
   bool is_in_heap(Address object) const;

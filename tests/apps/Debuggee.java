@@ -74,6 +74,10 @@ public class Debuggee {
             StringBuilder builder = new StringBuilder("half").append(2);
             Class<?> type = Point.class;
             Point self = this;
+            char none = '\0';
+            char[] many = new char[300];
+            Arrays.fill(many, 'y');
+            String odd = "a\tb\"c\\\1", wide = new String(many);
             if (depth > 0) {
                 stand(depth - 1, big + 1, lock);
                 return;
@@ -85,7 +89,7 @@ public class Debuggee {
             }
             // Used after the wait, so that no variable is dead there.
             System.out.println(anInt + aLong + aDouble + aFloat + aByte + aShort + aChar + (aBoolean ? 1 : 0) + text
-                    + ints.length + words.length + nothing + list + map + colour + atomic + builder + type + self);
+                    + ints.length + words.length + nothing + list + map + colour + atomic + builder + type + self + none + odd + wide);
         }
     }
 

@@ -192,6 +192,24 @@ TEST_P(LocalsOnEachJdk, AreWhatTheProgramSays) {
   }
 }
 
+class LocalsAsText : public ::testing::TestWithParam<Jdk> {};
+JTRACE_ON_EACH_JDK(LocalsAsText);
+
+TEST_P(LocalsAsText, HaveEscapesAndSayWhatIsCut) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  const auto jvm = must(JvmProcess::start(GetParam(), "Debuggee", {.flags = {"-Xint", "-Xmx64m"}}));
+  const auto text = must(run_jtrace({"stack", jvm->pid_text(), "--java", "--thread", "stander", "--locals"}));
+  EXPECT_EQ(text.status, 0) << text.err;
+  const std::string ys(200, 'y');
+  EXPECT_THAT(text.out, ::testing::AllOf(HasSubstr("char none = '\\u0000'\n"),
+                                         HasSubstr("java.lang.String odd = \"a\\tb\\\"c\\\\\\u0001\"\n"),
+                                         HasSubstr("java.lang.String wide = \"" + ys + "\"... (300 characters)\n"),
+                                         HasSubstr("java.lang.String text = \"gr\u00fc\u00df dich \U0001f600\"\n")));
+  const auto as_json =
+      must(run_jtrace({"stack", jvm->pid_text(), "--java", "--thread", "stander", "--locals", "--format", "json"}));
+  EXPECT_THAT(as_json.out, HasSubstr("\"value\":\"\\\"" + ys + "\\\"\",\"characters\":300"));
+}
+
 TEST(LocalsWithZ, HaveNoReferencesAndTheRealReason) {
   if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
   JTRACE_NEED_JDK(jdk);
