@@ -180,6 +180,8 @@ function flame(process) {
 }
 
 // -- Tables
+// UTC, to the millisecond.
+const timeOfDay = (ms) => new Date(ms).toISOString().slice(11, 23);
 // What was not recorded is not 0.
 const known = (value, text, otherwise = '-') => (value === undefined || value === null ? otherwise : text(value));
 function threads(process) {
@@ -253,7 +255,8 @@ function slowest(process) {
   const spent = (r) => kinds.filter(([key]) => r[key]).sort((a, b) => r[b[0]] - r[a[0]])
     .map(([key, word]) => `${seconds(r[key])} ${word}${lockOf(r, key)}`).join(', ');
   const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}${endText(b)}`).join(', ') + (r.belowLeftOut ? `, and ${count(r.belowLeftOut)} more` : '');
-  table(part, [['at', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
+  table(part, [['time (UTC)', (r) => timeOfDay(r.start * 1e3), true, (r) => r.start],
+    ['since the start', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
     ['call', (r) => callText(r) + endText(r)], ['thread', (r) => r.thread], ['spent', spent], time('heldUpOthers', 'others waited'), ['below it', below]], calls, 'cards');
   if (idle.length) {
@@ -317,7 +320,7 @@ function pauses(process) {
       ['in all', (r) => micros(r[3]), true, (r) => r[3]], ['longest', (r) => micros(r[4]), true, (r) => r[4]]], causes);
   }
   rows.sort((a, b) => b[1] - a[1]);
-  const amount = (at) => (r) => (r[at] ? bytes(r[at]) : '?'), time = (us) => new Date(Number(process.start) / 1e6 + us / 1e3).toISOString().slice(11, 23);
+  const amount = (at) => (r) => (r[at] ? bytes(r[at]) : '?'), time = (us) => timeOfDay(Number(process.start) / 1e6 + us / 1e3);
   if (collections.length) {
     const moment = (c) => (c[0] === null ? c[1] : c[0]), took = (c) => (c[0] === null ? -1 : c[1] - c[0]);
     make('h3', part, process.gc.collectionsMore ? 'The longest collections, of more than one pause' : 'Collections of more than one pause, the longest first');
