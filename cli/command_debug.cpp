@@ -16,7 +16,7 @@ namespace {
 struct DebugArguments {
   InspectArguments inspect;
   std::string listen = "127.0.0.1:0", connect;
-  bool hold = false, once = false;
+  bool hold = false, no_stop = false, once = false;
   std::chrono::milliseconds max_stop{200};
   std::chrono::seconds max_hold{600};
   debug::WorldOptions world;
@@ -25,18 +25,19 @@ struct DebugArguments {
 Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& inspection, const DebugArguments& arguments,
                                                    std::vector<std::string>& missing) {
   const auto say = [](const std::string& line) { log_info(line); };
-  if (const target::Process* process = inspection.target().process(); process && !arguments.hold) {
-    return std::unique_ptr<debug::Source>(std::make_unique<debug::SnapshotSource>(
-        *process, arguments.world, debug::SnapshotOptions{.max_stop = arguments.max_stop, .say = say}));
-  }
-  if (inspection.target().process()) {
-    return std::unique_ptr<debug::Source>(std::make_unique<debug::HoldSource>(
-        inspection, arguments.world, debug::HoldOptions{.most = arguments.max_hold, .say = say}));
+  using Opened = std::unique_ptr<debug::Source>;
+  const debug::SnapshotOptions stop{.max_stop = arguments.max_stop, .say = say};
+  if (const target::Process* process = inspection.target().process()) {
+    if (arguments.hold)
+      return Opened(std::make_unique<debug::HoldSource>(inspection, arguments.world,
+                                                        debug::HoldOptions{.most = arguments.max_hold, .say = say}));
+    if (arguments.no_stop) return Opened(std::make_unique<debug::LiveSource>(inspection, arguments.world, stop));
+    return Opened(std::make_unique<debug::SnapshotSource>(*process, arguments.world, stop));
   }
   JTRACE_ASSIGN_OR_RETURN(auto core, debug::CoreSource::open(inspection, arguments.world));
   missing = core->world().missing();
   for (const std::string& line : missing) log_info("missing: " + line);
-  return std::unique_ptr<debug::Source>(std::move(core));
+  return Opened(std::move(core));
 }
 
 Result<debug::ServerOptions> server_options(const DebugArguments& arguments) {
@@ -59,8 +60,9 @@ Result<debug::ServerOptions> server_options(const DebugArguments& arguments) {
 
 Result<> debug_target(const DebugArguments& arguments, std::vector<std::string>& missing) {
   JTRACE_ASSIGN_OR_RETURN(debug::ServerOptions options, server_options(arguments));
-  if (is_file_name(arguments.inspect.target) && arguments.hold)
-    return fail(ErrorCategory::kUsage, "--hold is for a live JVM: a core does not run");
+  if (is_file_name(arguments.inspect.target) && (arguments.hold || arguments.no_stop))
+    return fail(ErrorCategory::kUsage,
+                std::string(arguments.hold ? "--hold" : "--no-stop") + " is for a live JVM: a core does not run");
   JTRACE_ASSIGN_OR_RETURN(const auto inspection, open_inspection(arguments.inspect));
   JTRACE_RETURN_IF_ERROR(coreinspect::check_not_redacted(inspection->target(), "contents for a debugger"));
   JTRACE_RETURN_IF_ERROR(inspection->healthy());
@@ -104,8 +106,13 @@ void add_debug_command(CLI::App& app, ExitStatus& status) {
       ->excludes(listen);
   command->add_flag("--once", arguments->once, "end when the first debugger leaves");
   auto* hold = command->add_flag("--hold", arguments->hold, "stop a live JVM for as long as a debugger is connected");
-  auto* max_stop = add_time(*command, "--max-stop", arguments->max_stop,
-                            "longest stop of a live JVM for the copy that each debugger gets (200ms)", kStopRange);
+  command
+      ->add_flag("--no-stop", arguments->no_stop,
+                 "copy only the stacks of a live JVM, and read its objects while it runs")
+      ->excludes(hold);
+  auto* max_stop =
+      add_time(*command, "--max-stop", arguments->max_stop,
+               "longest stop of a live JVM for the copy, or the stacks, that each debugger gets (200ms)", kStopRange);
   max_stop->excludes(hold);
   add_old_name(*command, max_stop, "--max-pause");
   add_time(*command, "--max-hold", arguments->max_hold, "longest time that --hold stops it (10m)",

@@ -36,6 +36,7 @@ std::optional<std::string> bytes_of(World& world, const ApartObject& holder, con
     }
     return bytes;
   }
+  if (world.objects_have_moved()) return std::nullopt;
   const LoadedClass* type = world.type_of_anything(array.bits);
   if (type == nullptr || type->signature != (size == 2 ? "[C" : "[B")) return std::nullopt;
   const auto& objects = world.inspection().objects();

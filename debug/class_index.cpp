@@ -44,17 +44,26 @@ std::string ClassIndex::signature_of(const std::string& internal) {
 }
 
 ClassIndex::ClassIndex(const coreinspect::Inspection& inspection) : inspection_(inspection) {
-  const auto all = inspection.classes().all(&incomplete_);
-  if (!all) incomplete_ = true;
-  for (const Address klass : all ? *all : std::vector<Address>()) {
-    add(klass);
-    add_arrays_of(klass);
-  }
+  add_all();
   // JDK 8 has these nowhere else (Universe::_boolArrayKlassObj and so on).
   for (const char* type : {"bool", "byte", "char", "int", "short", "long", "single", "double"}) {
     const auto array = inspection.vm().read_static<Address>("Universe", "_" + std::string(type) + "ArrayKlassObj");
     if (array) add_dimensions_of(*array);
   }
+}
+
+void ClassIndex::add_all() {
+  const auto all = inspection_.classes().all(&incomplete_);
+  if (!all) incomplete_ = true;
+  for (const Address klass : all ? *all : std::vector<Address>()) {
+    add(klass);
+    add_arrays_of(klass);
+  }
+}
+
+bool ClassIndex::is_there(const LoadedClass& type) const {
+  if (type.is_primitive()) return true;
+  return inspection_.vm().read_pointer(type.klass, "Klass", "_name").value_or(0) == type.symbol;
 }
 
 void ClassIndex::add_dimensions_of(Address array) {
@@ -76,6 +85,7 @@ const LoadedClass* ClassIndex::add(Address klass) {
   const auto name = model.internal_name(klass);
   if (!name || by_address_.contains(klass)) return find(klass);
   LoadedClass type{.klass = klass, .signature = signature_of(*name)};
+  type.symbol = inspection_.vm().read_pointer(klass, "Klass", "_name").value_or(0);
   if (inspection_.vm().feature() < 15 && !type.signature.starts_with('[') && !is_part_of_lambda_form(*name)) {
     // Before hidden classes had names of their own, the VM made up a suffix: here the hash of the class object, if it
     // has one (InstanceKlass::signature_name).
@@ -146,6 +156,11 @@ const LoadedClass* ClassIndex::of_object(Address object) {
   const auto klass = inspection_.objects().klass_of(object);
   if (!klass) return nullptr;
   if (const LoadedClass* known = find(*klass)) return known;
+  if (may_look_again_) {
+    may_look_again_ = false;
+    add_all();
+    if (const LoadedClass* known = find(*klass)) return known;
+  }
   const auto& model = inspection_.classes();
   const auto helper = model.layout_helper(*klass);
   const auto name = model.internal_name(*klass);

@@ -22,6 +22,7 @@ using target::Address;
 
 struct LoadedClass {
   Address klass = 0;
+  Address symbol = 0;     // of its name
   std::string signature;  // UTF-8: "Ljava/lang/String;", "[I"; of a hidden class with a dot before its suffix
   TypeKind kind = TypeKind::kClass;
   std::uint32_t status = 0;
@@ -51,6 +52,10 @@ class ClassIndex {
   const LoadedClass* of_primitive(Address mirror);
   bool is_subclass(Address klass, Address ancestor) const;
   bool incomplete() const { return incomplete_; }
+  // Of a target that runs. Whether the class is where it was: it may have been unloaded, and another one put there.
+  bool is_there(const LoadedClass& type) const;
+  // From now on of_object() looks for classes that were loaded meanwhile: at most once until the next call.
+  void expect_new() { may_look_again_ = true; }
 
   // "" for none. Wire form, UTF-8.
   std::string generic_signature(const LoadedClass& type) const;
@@ -75,6 +80,7 @@ class ClassIndex {
 
  private:
   const LoadedClass* add(Address klass);
+  void add_all();
   void add_arrays_of(Address klass);
   void add_dimensions_of(Address array);
   void read_status(LoadedClass& type) const;
@@ -88,6 +94,7 @@ class ClassIndex {
   std::map<Address, std::vector<Address>> methods_;
   std::set<Address> with_variables_;
   bool incomplete_ = false;
+  bool may_look_again_ = false;
 };
 
 }  // namespace jtrace::debug

@@ -122,7 +122,7 @@ Argument<const LoadedClass*> read_type(Request& request) {
   if (request.in.failed()) return tl::unexpected(JdwpError::kIllegalArgument);
   if (id == 0) return tl::unexpected(JdwpError::kInvalidClass);
   const LoadedClass* type = request.world.classes().find(id);
-  if (type != nullptr) return type;
+  if (type != nullptr && request.world.has(*type)) return type;
   // An object that is not a class, or nothing at all.
   return tl::unexpected(request.world.ids().find(id) ? JdwpError::kInvalidClass : JdwpError::kInvalidObject);
 }
@@ -131,7 +131,7 @@ Argument<ObjectArgument> read_object(Request& request) {
   const Id id = request.in.id();
   if (request.in.failed()) return tl::unexpected(JdwpError::kIllegalArgument);
   const ObjectIds::Entry* entry = request.world.ids().find(id);
-  if (entry == nullptr) return tl::unexpected(JdwpError::kInvalidObject);
+  if (entry == nullptr || entry->gone) return tl::unexpected(JdwpError::kInvalidObject);
   ObjectArgument object{.address = entry->object, .text = entry->text};
   if (entry->frame != nullptr) {
     object.apart = request.world.apart(id);

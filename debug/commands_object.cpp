@@ -92,6 +92,7 @@ JdwpError object_monitor_info(Request& request) {
   Address owner = 0;
   std::uint32_t entries = 0;
   std::vector<Address> waiters;
+  if (world.objects_have_moved()) return JdwpError::kInvalidObject;
   for (const DebugThread& thread : world.threads().all()) {
     if (object.address == 0) break;
     for (const auto& [lock, depth] : world.threads().owned(thread))
@@ -105,6 +106,9 @@ JdwpError object_monitor_info(Request& request) {
 }
 
 JdwpError object_is_collected(Request& request) {
+  PacketReader ahead = request.in;
+  const ObjectIds::Entry* entry = request.world.ids().find(ahead.id());
+  if (entry != nullptr && entry->gone) return request.out.flag(true), JdwpError::kNone;
   JTRACE_ARGUMENT([[maybe_unused]] const ObjectArgument object, read_object(request));
   request.out.flag(false);
   return JdwpError::kNone;

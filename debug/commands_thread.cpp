@@ -84,6 +84,7 @@ JdwpError thread_frame_count(Request& request) {
 
 JdwpError thread_owned_monitors(Request& request) {
   JTRACE_ARGUMENT(const DebugThread* thread, read_thread(request));
+  if (request.world.objects_have_moved()) return JdwpError::kInvalidObject;
   std::vector<Address> locks;
   for (const auto& [lock, depth] : thread ? request.world.threads().owned(*thread) : ThreadIndex::Owned())
     if (std::find(locks.begin(), locks.end(), lock) == locks.end()) locks.push_back(lock);
@@ -94,6 +95,7 @@ JdwpError thread_owned_monitors(Request& request) {
 
 JdwpError thread_owned_monitors_depth(Request& request) {
   JTRACE_ARGUMENT(const DebugThread* thread, read_thread(request));
+  if (request.world.objects_have_moved()) return JdwpError::kInvalidObject;
   const auto owned = thread ? request.world.threads().owned(*thread) : ThreadIndex::Owned();
   request.out.u4(owned.size());
   for (const auto& [lock, depth] : owned) {
@@ -106,6 +108,7 @@ JdwpError thread_owned_monitors_depth(Request& request) {
 // A monitor that it wants to enter; up to 21 also one that it waits on (JDK-8256314). Not what it is parked for.
 JdwpError thread_contended_monitor(Request& request) {
   JTRACE_ARGUMENT(const DebugThread* thread, read_thread(request));
+  if (request.world.objects_have_moved()) return JdwpError::kInvalidObject;
   const coreinspect::Wait* wait = thread ? request.world.threads().locks().wait_of(thread->key) : nullptr;
   const bool waits = request.world.inspection().vm().feature() < 22;
   const bool monitor = wait != nullptr && (wait->kind == "monitor" || (waits && wait->kind == "wait"));

@@ -68,7 +68,7 @@ JdwpError vm_all_threads(Request& request) {
   const std::size_t count = request.out.later();
   std::uint32_t listed = 0;
   for (const DebugThread& thread : world.threads().all()) {
-    if (thread.is_virtual && !world.options().virtual_threads) continue;
+    if (thread.object == 0 || (thread.is_virtual && !world.options().virtual_threads)) continue;
     request.out.id(world.ids().of(thread.object));
     ++listed;
   }

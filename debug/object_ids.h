@@ -2,7 +2,7 @@
 // string that jtrace made, or for an object of a frame that the compiler has taken apart; what was not given out is no
 // id.
 //
-// The same object has the same id as long as this lives. Threads: one at a time.
+// The same object has the same id as long as this lives, or until move(). Threads: one at a time.
 #pragma once
 
 #include <deque>
@@ -42,11 +42,25 @@ class ObjectIds {
     if (is_new) entries_.push_back({.frame = &frame, .apart = apart});
     return at->second;
   }
+  // A collection has moved objects: those of `moved`, old address to new, keep their ids. Where the others are is not
+  // known: their ids are of no object from now on.
+  void move(const std::unordered_map<Address, Address>& moved) {
+    by_address_.clear();
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      Entry& entry = entries_[i];
+      if (entry.object == 0) continue;
+      const auto known = moved.find(entry.object);
+      entry.object = known != moved.end() ? known->second : 0;
+      entry.gone = entry.object == 0;
+      if (!entry.gone) by_address_.emplace(entry.object, i + 1);
+    }
+  }
   struct Entry {
     Address object = 0;                         // 0: one of the others
     const std::string* text = nullptr;          // UTF-8
     const coreinspect::Frame* frame = nullptr;  // of an object that was taken apart
     std::uint32_t apart = 0;
+    bool gone = false;  // an object whose address is not known any more
   };
   // Null for what was never given out, and for 0.
   const Entry* find(Id id) const { return id == 0 || id > entries_.size() ? nullptr : &entries_[id - 1]; }

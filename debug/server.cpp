@@ -39,7 +39,7 @@ Result<Next> serve_one(Source& source, UniqueFd socket, const ServerOptions& opt
     return thread != nullptr ? world->ids().of(thread->object) : Id{0};
   };
   const auto answers = [&](Client& client, const CommandHeader& header, std::span<const std::byte> body) {
-    return answer(*world, client, header, body);
+    return source.answer(*world, client, header, body);
   };
   const auto is_over = [&] {
     if (over.empty()) over = source.is_over();

@@ -31,17 +31,17 @@ bool has_ended(const target::Process& process) {
   });
 }
 
-Result<> check_runs(const target::Process& process) {
-  if (!has_ended(process)) return {};
-  return fail(ErrorCategory::kNotFound, "process " + std::to_string(process.pid()) + " has ended");
-}
-
 std::string text_of(steady_clock::duration time) {
   const auto ms = duration_cast<milliseconds>(time).count();
   return ms < 10'000 ? std::to_string(ms) + " ms" : std::to_string(ms / 1000) + " s";
 }
 
 }  // namespace
+
+Result<> check_runs(const target::Process& process) {
+  if (!has_ended(process)) return {};
+  return fail(ErrorCategory::kNotFound, "process " + std::to_string(process.pid()) + " has ended");
+}
 
 Result<std::unique_ptr<CoreSource>> CoreSource::open(coreinspect::Inspection& inspection, const WorldOptions& options) {
   JTRACE_ASSIGN_OR_RETURN(auto snapshot, coreinspect::take_thread_snapshot(inspection, {.locks = false}));

@@ -1,10 +1,13 @@
-// Where a debugger's World comes from: a core, which stays as it is; a live JVM, of which each client gets a copy; or
-// one that is held while a client looks.
+// Where a debugger's World comes from: a core, which stays as it is; a live JVM, of which each client gets a copy; one
+// that is held while a client looks; or one that runs on.
 //
 // A copy is of one moment: all threads are stopped while the memory is copied, and run again before the client gets its
 // first answer. It is a core in memory, so nothing is read of the JVM after that.
 // A held JVM is stopped from the client's handshake until the client has left, its time is over, or this process
 // dies: the kernel then continues it (PTRACE_SEIZE). It is never stopped within a collection. Borrows the inspection.
+// Of one that runs on, all threads are stopped while their stacks are copied; objects are read when they are asked for.
+// A collection moves them: what a client was given before is then answered as collected (error 20), never with another
+// object. A command during which one runs is answered again after it.
 // Threads: one, the same from begin() to end() (ptrace(2)).
 #pragma once
 
@@ -15,7 +18,8 @@
 
 #include "base/unique_fd.h"
 #include "coreinspect/gc/heap_stop.h"
-#include "debug/world.h"
+#include "coreinspect/model/collection_watch.h"
+#include "debug/command.h"
 
 namespace jtrace::debug {
 
@@ -29,9 +33,17 @@ class Source {
   // After a client's handshake.
   virtual Result<World*> begin() = 0;
   virtual void end() = 0;  // when it has left
+  // The whole reply to a command.
+  virtual std::string answer(World& world, Client& client, const CommandHeader& header,
+                             std::span<const std::byte> body) {
+    return debug::answer(world, client, header, body);
+  }
   // Whether the client must leave; "" or why.
   virtual std::string is_over() = 0;
 };
+
+// kNotFound: it has ended, all of its threads.
+Result<> check_runs(const target::Process& process);
 
 class CoreSource final : public Source {
  public:
@@ -94,6 +106,33 @@ class HoldSource final : public Source {
   std::optional<coreinspect::HeapStop> stop_;
   std::unique_ptr<World> world_;
   std::chrono::steady_clock::time_point begun_{}, told_{};
+};
+
+class LiveSource final : public Source {
+ public:
+  // Errors of begin(): kRefused for a collector that moves objects while the program runs.
+  LiveSource(coreinspect::Inspection& inspection, const WorldOptions& options, SnapshotOptions snapshot)
+      : inspection_(inspection), options_(options), snapshot_(std::move(snapshot)) {}
+  Result<> available() const override;
+  Result<World*> begin() override;
+  void end() override { world_.reset(); }
+  std::string answer(World& world, Client& client, const CommandHeader& header,
+                     std::span<const std::byte> body) override;
+  std::string is_over() override;
+
+ private:
+  Result<> take();
+  bool is_settled();
+  bool catch_up();
+  void say_moved();
+
+  coreinspect::Inspection& inspection_;
+  WorldOptions options_;
+  const SnapshotOptions snapshot_;
+  std::optional<coreinspect::CollectionWatch> watch_;
+  std::unique_ptr<World> world_;
+  bool runs_ = false;  // a collection, at the last look
+  bool told_ = false;  // that one ran
 };
 
 }  // namespace jtrace::debug

@@ -1,6 +1,8 @@
 #include "debug/thread_index.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "coreinspect/oops/java_collections.h"
 
@@ -51,9 +53,46 @@ ThreadIndex::ThreadIndex(const coreinspect::Inspection& inspection, coreinspect:
   }
   if (!snapshot_.virtual_threads.empty()) group_of_virtual_threads_ = group_of_virtual_threads();
   for (const auto& thread : snapshot_.virtual_threads) add(thread);
-  for (std::size_t i = 0; i < threads_.size(); ++i) by_object_.emplace(threads_[i].object, i);
+  index_objects();
+}
+
+// The threads by their objects, and the groups.
+void ThreadIndex::index_objects() {
+  by_object_.clear();
+  groups_.clear();
+  for (std::size_t i = 0; i < threads_.size(); ++i)
+    if (threads_[i].object != 0) by_object_.emplace(threads_[i].object, i);
   for (const DebugThread& thread : threads_)
     for (Address at = thread.group, steps = 0; at != 0 && steps < kMaxDepth; ++steps) at = group(at).parent;
+}
+
+// A group and those above it.
+void ThreadIndex::follow_groups(Address old, Address now, std::unordered_map<Address, Address>& moved) const {
+  for (int depth = 0; old != 0 && now != 0 && depth < kMaxDepth; ++depth) {
+    if (!moved.emplace(old, now).second) return;
+    const auto known = groups_.find(old);
+    old = known != groups_.end() ? known->second.parent : 0;
+    now = inspection_.objects().reference(now, "parent").value_or(0);
+  }
+}
+
+// A JavaThread is freed when its thread ends, and another one may be at its address then.
+std::unordered_map<Address, Address> ThreadIndex::follow_objects() {
+  std::unordered_map<Address, Address> moved;
+  const auto running = coreinspect::java_thread_addresses(inspection_.vm()).value_or(std::vector<Address>());
+  const std::set<Address> keys(running.begin(), running.end());
+  for (DebugThread& thread : threads_) {
+    const Address old = std::exchange(thread.object, 0), old_group = std::exchange(thread.group, 0);
+    if (thread.is_virtual || old == 0 || !keys.contains(thread.key)) continue;
+    const auto java = coreinspect::read_java_thread_once(inspection_.objects(), thread.key);
+    if (java.object == 0 || java.native_id != thread.native_id || java.name != thread.name) continue;
+    thread.object = java.object;
+    thread.group = group_of(java.object);
+    moved.emplace(old, java.object);
+    follow_groups(old_group, thread.group, moved);
+  }
+  index_objects();
+  return moved;
 }
 
 Address ThreadIndex::group_of(Address thread) const {
@@ -77,7 +116,8 @@ bool ThreadIndex::carries(Address thread) const {
 
 void ThreadIndex::add(const coreinspect::ThreadReport& report) {
   if (report.java.address == 0 || report.java.object == 0 || is_hidden(report)) return;
-  DebugThread thread{.object = report.java.object, .key = report.java.address, .name = report.java.name};
+  DebugThread thread{.object = report.java.object, .key = report.java.address, .native_id = report.java.native_id};
+  thread.name = report.java.name;
   thread.status = status_of(report.java.status);
   thread.group = group_of(thread.object);
   thread.frames = java_frames(report.walk);
@@ -91,7 +131,9 @@ void ThreadIndex::add(const coreinspect::ThreadReport& report) {
 }
 
 void ThreadIndex::add(const coreinspect::VirtualThread& report) {
-  DebugThread thread{.object = report.object, .key = report.object, .name = report.name, .is_virtual = true};
+  DebugThread thread{.object = report.object, .key = report.object};
+  thread.name = report.name;
+  thread.is_virtual = true;
   thread.group = group_of_virtual_threads_;
   const std::string_view state = report.state();
   thread.status = state == "TERMINATED" ? 0 : state == "RUNNABLE" ? 1 : state == "BLOCKED" ? 3 : 4;

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "coreinspect/tools/lock_facts.h"
@@ -20,7 +21,8 @@ using target::Address;
 
 struct DebugThread {
   Address object = 0;
-  Address key = 0;  // LockFacts::Party::key
+  Address key = 0;  // LockFacts::Party::key: of a platform thread its JavaThread
+  pid_t native_id = 0;
   std::string name;
   Address group = 0;
   std::uint32_t status = 0;  // of JDWP: 0 zombie, 1 running, 2 sleeping, 3 wants a monitor, 4 waits
@@ -58,6 +60,9 @@ class ThreadIndex {
   using Owned = std::vector<std::pair<Address, std::size_t>>;
   Owned owned(const DebugThread& thread);
   const coreinspect::ThreadSnapshot& snapshot() const { return snapshot_; }
+  // A collection has moved objects: reads where those of the platform threads that have not ended, and of their groups,
+  // are now. Returns old address to new. The others are not known any more: 0.
+  std::unordered_map<Address, Address> follow_objects();
   // A status of JDWP from java.lang.Thread's threadStatus.
   static std::uint32_t status_of(std::uint32_t thread_status);
 
@@ -65,6 +70,8 @@ class ThreadIndex {
   void add(const coreinspect::ThreadReport& report);
   void add(const coreinspect::VirtualThread& thread);
   Address group_of(Address thread) const;
+  void index_objects();
+  void follow_groups(Address old, Address now, std::unordered_map<Address, Address>& moved) const;
   Address group_of_virtual_threads() const;
   bool carries(Address thread) const;
 

@@ -22,7 +22,7 @@ VersionFacts version_facts(World& world) {
   if (!world.options().name.empty()) facts.description += world.options().name;
   else if (target.core()) facts.description += "the core " + target.core()->path();
   else facts.description += "process " + std::to_string(target.process()->pid());
-  facts.description += "\nNothing runs in it and nothing can be changed.";
+  facts.description += "\nNothing is run in it and nothing can be changed.";
   for (const std::string& line : world.missing()) facts.description += "\nmissing: " + line;
   return facts;
 }

@@ -26,6 +26,40 @@ std::vector<std::string> World::missing() const {
   return lines;
 }
 
+void World::let_run() {
+  runs_ = true;
+  (void)threads_.locks();  // they are those of the snapshot
+  for (const auto& thread : threads_.snapshot().virtual_threads)
+    for (const auto& frame : thread.walk.frames)
+      if (!thread.mounted) unsettled_.insert(&frame);
+  std::vector<std::pair<Address, Address>> stacks;
+  for (const auto& thread : threads_.snapshot().threads) {
+    for (const auto& frame : thread.walk.frames) locals_.keep(frame);
+    if (thread.java.stack_base != 0)
+      stacks.emplace_back(thread.java.stack_base - thread.java.stack_size, thread.java.stack_base);
+  }
+  inspection_.vm().cached_memory()->keep_overlays(stacks);
+}
+
+void World::refresh() {
+  inspection_.vm().cached_memory()->forget();
+  classes_.expect_new();
+  regions_.reset();
+  heap_.reset();
+}
+
+void World::follow_objects() {
+  moved_ = true;
+  refresh();
+  inspection_.classes().forget();
+  ids_.move(threads_.follow_objects());
+}
+
+const LoadedClass* World::type_of(Address object) {
+  const LoadedClass* type = classes_.of_object(object);
+  return type != nullptr && has(*type) ? type : nullptr;
+}
+
 const LoadedClass* World::type_of_anything(Address object) {
   if (!regions_) {
     regions_.emplace();
@@ -100,6 +134,7 @@ bool World::can_be_in(const LoadedClass& type, const std::string& declared) {
 void World::write_local(PacketWriter& out, const coreinspect::Frame& frame,
                         const Result<coreinspect::LocalValue>& value, const std::string& type) {
   const char kind = type.front();
+  if (unsettled_.contains(&frame)) return write_unavailable(out, kind, "the virtual thread may have run since");
   if (!value) return write_unavailable(out, kind, value.error().text);
   if (kind != 'L' && kind != '[') {
     out.u1(static_cast<std::uint8_t>(kind)).primitive(static_cast<Tag>(kind), value->bits);
@@ -107,6 +142,7 @@ void World::write_local(PacketWriter& out, const coreinspect::Frame& frame,
   }
   if (value->apart) return write_apart(out, frame, *value->apart, type);
   if (value->bits == 0) return write_object(out, 0);
+  if (moved_) return write_unavailable(out, kind, "a collection has moved the objects since the stop");
   const LoadedClass* of = type_of_anything(value->bits);
   if (of == nullptr || !can_be_in(*of, type)) return write_unavailable(out, kind, "dead: no " + type + " is there");
   write_object(out, value->bits);

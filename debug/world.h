@@ -1,7 +1,8 @@
 // World: all that a debugger can ask about: one target, its classes, threads and objects, and the ids of these.
 //
 // Ownership: borrows the inspection. It lives as long as the target's state does: ids stay the same from one client to
-// the next. Threads: one at a time.
+// the next. Of a target that runs on (let_run) threads and stacks are of the snapshot, and all else is read when asked
+// for: the caller says when a collection has moved objects. Threads: one at a time.
 #pragma once
 
 #include <functional>
@@ -43,8 +44,18 @@ class World {
   // What cannot be seen of this target; one line each.
   std::vector<std::string> missing() const;
 
+  // The target runs on: keeps what its frames' variables need. Right after the construction.
+  void let_run();
+  // Before each command on a target that runs on: what was read for the last one is out of date.
+  void refresh();
+  // A collection has moved objects: only threads and their groups keep their ids. References in frames lead nowhere.
+  void follow_objects();
+  bool objects_have_moved() const { return moved_; }
+  // Whether a class that was there still is.
+  bool has(const LoadedClass& type) const { return !runs_ || classes_.is_there(type); }
+
   // Its class; null if there is no object.
-  const LoadedClass* type_of(Address object) { return classes_.of_object(object); }
+  const LoadedClass* type_of(Address object);
   // The same of an address that may be anything: it must lie in the heap too.
   const LoadedClass* type_of_anything(Address object);
   const LoadedClass* string_class();
@@ -77,6 +88,8 @@ class World {
   std::unique_ptr<coreinspect::HeapAccess> heap_;
   std::optional<std::vector<coreinspect::AddressRange>> regions_;  // by address
   const LoadedClass* string_ = nullptr;
+  bool runs_ = false, moved_ = false;
+  std::set<const coreinspect::Frame*> unsettled_;  // of virtual threads whose frames are in the heap, which runs on
 };
 
 }  // namespace jtrace::debug

@@ -22,6 +22,8 @@ class CollectionWatch {
   // Discards the cached memory.
   explicit CollectionWatch(const Inspection& inspection);
   Sight look();
+  // Whether this JVM tells; if not, look() is always kNone.
+  bool can_see() const { return start_ != 0 && !moves_meanwhile_; }
   // Whether the collector moves objects while the program runs: then look() does not detect it.
   bool moves_meanwhile() const { return moves_meanwhile_; }
 

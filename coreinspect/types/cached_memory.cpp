@@ -1,6 +1,7 @@
 #include "coreinspect/types/cached_memory.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace jtrace::coreinspect {
 
@@ -17,6 +18,17 @@ void CachedMemory::overlay(target::Address start, std::vector<std::byte> bytes) 
     next = overlays_.lower_bound(start);
   }
   if (!bytes.empty()) overlays_[start] = std::move(bytes);
+}
+
+void CachedMemory::keep_overlays(const std::vector<std::pair<target::Address, target::Address>>& ranges) {
+  const auto all = std::exchange(overlays_, {});
+  for (const auto& [start, bytes] : all)
+    for (const auto& [from, to] : ranges) {
+      const target::Address first = std::max(start, from), last = std::min(start + bytes.size(), to);
+      if (first < last)
+        overlay(first, {bytes.begin() + static_cast<std::ptrdiff_t>(first - start),
+                        bytes.begin() + static_cast<std::ptrdiff_t>(last - start)});
+    }
 }
 
 void CachedMemory::note(target::Address start, std::uint64_t size) {

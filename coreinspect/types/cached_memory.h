@@ -26,6 +26,8 @@ class CachedMemory final : public target::MemoryReader {
 
   // From now on reads at `start` find these bytes, whatever the target has there. Later ones take precedence.
   void overlay(target::Address start, std::vector<std::byte> bytes);
+  // Removes what was laid over, but for the part in these ranges.
+  void keep_overlays(const std::vector<std::pair<target::Address, target::Address>>& ranges);
   // From now on reads find what `layer` has a view of; null for none. The layer must outlive this object, or be
   // removed.
   void set_layer(const target::MemoryReader* layer) { layer_ = layer; }

@@ -103,18 +103,45 @@ Address FrameLocals::reference_in(const Frame& frame, std::uint64_t word) const 
   return frame.narrow ? objects_.from_narrow(static_cast<std::uint32_t>(word)) : objects_.from_stack(word);
 }
 
-Result<const FrameLocals::Scope*> FrameLocals::scope_of(const Frame& frame) const {
-  const FrameScope& place = frame.scope;
-  if (frame.pc == known_pc_ && place.locals == known_place_.locals && place.objects == known_place_.objects)
-    return &known_;
+Result<FrameLocals::Scope> FrameLocals::read_scope(const Frame& frame) const {
   if (code_ == nullptr) return fail(unavailable("the code cannot be read"));
   const auto blob = code_->find(frame.pc);
   if (!blob || !*blob) return fail(unavailable("the code is gone"));
-  auto variables = code_->variables(**blob, place.locals, place.objects);
+  auto variables = code_->variables(**blob, frame.scope.locals, frame.scope.objects);
   if (!variables) return fail(unavailable(variables.error().text));
-  known_ = {**blob, std::move(*variables)};
+  return Scope{.blob = **blob, .variables = std::move(*variables)};
+}
+
+Result<const FrameLocals::Scope*> FrameLocals::scope_of(const Frame& frame) const {
+  const FrameScope& place = frame.scope;
+  if (const auto kept = kept_.find({frame.pc, place.locals, place.objects}); kept != kept_.end()) return &kept->second;
+  if (frame.pc == known_pc_ && place.locals == known_place_.locals && place.objects == known_place_.objects)
+    return &known_;
+  JTRACE_ASSIGN_OR_RETURN(known_, read_scope(frame));
   known_pc_ = frame.pc, known_place_ = place;
   return &known_;
+}
+
+void FrameLocals::keep_constant(Scope& scope, const ScopeValue& value) const {
+  if (value.kind != ScopeValue::Kind::kOop) return;
+  if (const auto address = constant(scope, value.number)) scope.constants.emplace(value.number, *address);
+}
+
+void FrameLocals::keep(const Frame& frame) {
+  if (frame.kind == FrameKind::kInterpreted || !frame.scope.exact || frame.scope.locals == 0) return;
+  const Place place{frame.pc, frame.scope.locals, frame.scope.objects};
+  if (kept_.contains(place)) return;
+  auto read = read_scope(frame);
+  if (!read) return;
+  Scope scope = std::move(*read);
+  for (const ScopeValue& value : scope.variables.locals) keep_constant(scope, value);
+  for (const ScopeObject& object : scope.variables.objects) {
+    for (const ScopeValue& value : object.values) keep_constant(scope, value);
+    keep_constant(scope, object.pointer);
+    if (const auto klass = klass_of(scope, object)) scope.klasses.emplace(object.id, *klass);
+  }
+  scope.is_kept = true;
+  kept_.emplace(place, std::move(scope));
 }
 
 // Of the two slots of a long or double the second has the value (stackValue.cpp, C1 and C2 on 64-bit machines).
@@ -146,6 +173,11 @@ Result<std::uint64_t> FrameLocals::word_of(const Frame& frame, const ScopeValue&
 
 Result<std::uint64_t> FrameLocals::constant(const Scope& scope, std::int64_t index) const {
   if (index == 0) return 0;
+  if (scope.is_kept) {
+    const auto kept = scope.constants.find(index);
+    if (kept == scope.constants.end()) return fail(unavailable("memory is missing"));
+    return kept->second;
+  }
   const auto slot = code_->constant_oop(scope.blob, static_cast<std::uint32_t>(index));
   const auto raw = slot ? vm_.memory().read<std::uint64_t>(*slot) : Result<std::uint64_t>(fail(slot.error()));
   if (!raw) return fail(unavailable("memory is missing"));
@@ -216,14 +248,24 @@ Result<std::vector<JavaField>> FrameLocals::fields_in_order(Address klass) const
   return fields;
 }
 
+Result<Address> FrameLocals::klass_of(const Scope& scope, const ScopeObject& object) const {
+  if (object.merge || object.klass.kind != ScopeValue::Kind::kOop)
+    return fail(unavailable("its object is not described"));
+  if (scope.is_kept) {
+    const auto kept = scope.klasses.find(object.id);
+    if (kept == scope.klasses.end()) return fail(unavailable("its object is not described"));
+    return kept->second;
+  }
+  JTRACE_ASSIGN_OR_RETURN(const std::uint64_t mirror, constant(scope, object.klass.number));
+  return objects_.klass_of_mirror(mirror);
+}
+
 Result<TakenApart> FrameLocals::taken_apart(const Frame& frame, std::uint32_t id) const {
   JTRACE_ASSIGN_OR_RETURN(const Scope* scope, scope_of(frame));
   const ScopeObject* made = scope->variables.object(id);
-  if (made == nullptr || made->merge || made->klass.kind != ScopeValue::Kind::kOop)
-    return fail(unavailable("its object is not described"));
-  JTRACE_ASSIGN_OR_RETURN(const std::uint64_t mirror, constant(*scope, made->klass.number));
+  if (made == nullptr) return fail(unavailable("its object is not described"));
   TakenApart object;
-  JTRACE_ASSIGN_OR_RETURN(object.klass, objects_.klass_of_mirror(mirror));
+  JTRACE_ASSIGN_OR_RETURN(object.klass, klass_of(*scope, *made));
   JTRACE_ASSIGN_OR_RETURN(const std::string name, objects_.classes().internal_name(object.klass));
   std::vector<JavaField> fields;
   if (name.starts_with('[')) {

@@ -6,7 +6,9 @@
 // right is not given: then the error's text says why. Borrows the models. Threads: one at a time.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "coreinspect/unwind/java_walker.h"
 
@@ -37,16 +39,26 @@ class FrameLocals {
   // `type`: the first letter of the variable's descriptor. Of long and double `slot` is the first of the two.
   Result<LocalValue> value(const Frame& frame, std::uint32_t slot, char type) const;
   Result<TakenApart> taken_apart(const Frame& frame, std::uint32_t id) const;
+  // For a target that runs on: reads the debug information and the constants of this frame's code now. Later they may
+  // be gone. What value() gives is then of now, as far as the frame's own memory is; references are those of now.
+  void keep(const Frame& frame);
 
  private:
   struct Scope {
     CodeBlob blob;
     ScopeVariables variables;
+    // Of one that is kept: constants by their index, and the classes of the objects, by id.
+    bool is_kept = false;
+    std::map<std::int64_t, std::uint64_t> constants = {};
+    std::map<std::uint32_t, Address> klasses = {};
   };
   Result<LocalValue> interpreted(const Frame& frame, std::uint32_t slot, char type) const;
   Result<LocalValue> compiled(const Frame& frame, std::uint32_t slot, char type) const;
   Result<Address> locals_of(const Frame& frame) const;
   Result<const Scope*> scope_of(const Frame& frame) const;
+  Result<Scope> read_scope(const Frame& frame) const;
+  void keep_constant(Scope& scope, const ScopeValue& value) const;
+  Result<Address> klass_of(const Scope& scope, const ScopeObject& object) const;
   Result<LocalValue> resolve(const Frame& frame, const Scope& scope, const ScopeValue& value, char type) const;
   Result<LocalValue> object(const Frame& frame, const Scope& scope, std::uint32_t id) const;
   Result<std::uint64_t> word_of(const Frame& frame, const ScopeValue& value) const;
@@ -61,6 +73,8 @@ class FrameLocals {
   mutable Address known_pc_ = 0;
   mutable FrameScope known_place_;
   mutable Scope known_;
+  using Place = std::tuple<Address, std::uint32_t, std::uint32_t>;  // pc, locals, objects
+  std::map<Place, Scope> kept_;
 };
 
 }  // namespace jtrace::coreinspect

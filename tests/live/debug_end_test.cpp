@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/unique_fd.h"
-#include "debug/packet.h"
+#include "tests/live/jdwp_client.h"
 #include "tests/testlib/background_command.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/must.h"
@@ -22,77 +22,8 @@
 namespace jtrace::test {
 namespace {
 
-using debug::PacketReader;
-using debug::PacketWriter;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
-
-constexpr std::string_view kListening = "Listening for transport dt_socket at address: ";
-
-// A client of JDWP that knows nothing of debuggers.
-class Client {
- public:
-  explicit Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(port);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ = ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
-  }
-  explicit Client(UniqueFd accepted) : socket_(std::move(accepted)), connected_(true) {}
-  bool connected() const { return connected_; }
-  void close() { socket_.reset(); }
-  void send(std::string_view bytes) {
-    EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
-  }
-  // "" at the end of the connection.
-  std::string receive(std::size_t size) {
-    std::string bytes(size, '\0');
-    for (std::size_t done = 0; done < size;) {
-      pollfd polled{socket_.get(), POLLIN, 0};
-      if (::poll(&polled, 1, 120'000) <= 0) return "";
-      const ssize_t count = ::recv(socket_.get(), bytes.data() + done, size - done, 0);
-      if (count <= 0) return "";
-      done += static_cast<std::size_t>(count);
-    }
-    return bytes;
-  }
-  void shake_hands() {
-    send(debug::kHandshake);
-    EXPECT_EQ(receive(debug::kHandshake.size()), debug::kHandshake);
-  }
-  // The next packet: id and error, or set and command.
-  struct Packet {
-    std::uint32_t id = 0;
-    bool reply = false;
-    std::uint16_t error = 0;
-    std::string body;
-  };
-  Packet packet() {
-    const std::string header = receive(11);
-    if (header.empty()) return {.error = 0xffff};
-    PacketReader in(std::as_bytes(std::span(header)));
-    const auto length = static_cast<std::size_t>(in.i4());
-    Packet packet{.id = static_cast<std::uint32_t>(in.i4())};
-    packet.reply = in.u1() == 0x80;
-    packet.error = static_cast<std::uint16_t>(in.u1() << 8);
-    packet.error = static_cast<std::uint16_t>(packet.error | in.u1());
-    packet.body = length > 11 ? receive(length - 11) : "";
-    return packet;
-  }
-  Packet ask(std::uint8_t set, std::uint8_t command, const PacketWriter& body = {}) {
-    send(debug::command_packet(++id_, set, command, body.bytes()));
-    for (;;) {
-      Packet answer = packet();
-      if (answer.error == 0xffff || (answer.reply && answer.id == id_)) return answer;
-    }
-  }
-
- private:
-  UniqueFd socket_;
-  bool connected_ = false;
-  std::uint32_t id_ = 0;
-};
 
 class DebugEnd : public ::testing::Test {
  protected:
@@ -107,15 +38,14 @@ class DebugEnd : public ::testing::Test {
     std::vector<std::string> words{jtrace_binary(), "debug", jvm_->pid_text()};
     words.insert(words.end(), more.begin(), more.end());
     server_ = must(BackgroundCommand::start(words));
-    const auto line = server_->wait_out_line(kListening, seconds(120));
-    ASSERT_TRUE(line) << server_->err();
-    port_ = static_cast<std::uint16_t>(std::stoi(line->substr(line->find_last_of(':') + 1)));
+    port_ = port_of(*server_);
+    ASSERT_NE(port_, 0) << server_->err();
   }
   // A debugger for which the JVM is stopped.
-  std::unique_ptr<Client> hold(std::vector<std::string> more = {}) {
+  std::unique_ptr<JdwpClient> hold(std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"--hold", "--once"});
     serve(more);
-    auto client = std::make_unique<Client>(port_);
+    auto client = std::make_unique<JdwpClient>(port_);
     client->shake_hands();
     EXPECT_TRUE(server_->wait_err_line("jtrace: the JVM is stopped", seconds(120))) << server_->err();
     EXPECT_EQ(client->ask(1, 7).error, 0);
@@ -144,7 +74,7 @@ TEST_F(DebugEnd, AHeldJvmGoesOnWhenTheClientVanishes) {
 
 TEST_F(DebugEnd, AHeldJvmGoesOnWhenItsTimeIsOver) {
   const auto client = hold({"--max-hold", "1"});
-  const Client::Packet death = client->packet();
+  const JdwpClient::Packet death = client->packet();
   ASSERT_GE(death.body.size(), 6u);
   EXPECT_EQ(static_cast<unsigned char>(death.body[5]), 99u);  // VM_DEATH
   expect_it_goes_on();
@@ -162,7 +92,7 @@ TEST_F(DebugEnd, AHeldJvmGoesOnWhenJtraceIsKilled) {
 TEST_F(DebugEnd, AHeldJvmThatIsKilledIsTheEnd) {
   const auto client = hold();
   jvm_->signal(SIGKILL);
-  const Client::Packet death = client->packet();
+  const JdwpClient::Packet death = client->packet();
   ASSERT_GE(death.body.size(), 6u);
   EXPECT_EQ(static_cast<unsigned char>(death.body[5]), 99u);  // VM_DEATH
   EXPECT_EQ(must(server_->wait_exit()), 0);
@@ -173,7 +103,7 @@ TEST_F(DebugEnd, AHeldJvmThatIsKilledIsTheEnd) {
 
 TEST_F(DebugEnd, ASecondClientIsRefused) {
   const auto client = hold();
-  EXPECT_FALSE(Client(port_).connected());
+  EXPECT_FALSE(JdwpClient(port_).connected());
   EXPECT_EQ(client->ask(1, 7).error, 0);
 }
 
@@ -198,14 +128,14 @@ TEST_F(DebugEnd, AnotherUserIsRefused) {
   EXPECT_TRUE(server_->wait_err_line("jtrace: a client was refused: it belongs to user 65534", seconds(60)))
       << server_->err();
   EXPECT_FALSE(is_held());
-  Client client(port_);  // it listens on
+  JdwpClient client(port_);  // it listens on
   client.shake_hands();
   EXPECT_EQ(client.ask(1, 7).error, 0);
 }
 
 TEST_F(DebugEnd, ACopyIsTakenAndTheJvmGoesOn) {
   serve({"--once"});
-  Client client(port_);
+  JdwpClient client(port_);
   client.shake_hands();
   EXPECT_EQ(client.ask(1, 7).error, 0);
   expect_it_goes_on();
@@ -214,7 +144,7 @@ TEST_F(DebugEnd, ACopyIsTakenAndTheJvmGoesOn) {
 
 TEST_F(DebugEnd, ACopyOutlivesTheJvmAndIsTheLast) {
   serve({});
-  Client client(port_);
+  JdwpClient client(port_);
   client.shake_hands();
   EXPECT_EQ(client.ask(1, 7).error, 0);
   jvm_->signal(SIGKILL);
@@ -227,7 +157,7 @@ TEST_F(DebugEnd, ACopyOutlivesTheJvmAndIsTheLast) {
 
 TEST_F(DebugEnd, ACopyThatTakesTooLongIsRefusedWithAWayOut) {
   serve({"--once", "--max-stop", "1"});
-  Client client(port_);
+  JdwpClient client(port_);
   client.shake_hands();
   EXPECT_EQ(client.receive(1), "");
   EXPECT_NE(must(server_->wait_exit()), 0);
@@ -249,7 +179,7 @@ TEST_F(DebugEnd, ADebuggerThatListensIsConnectedTo) {
       {jtrace_binary(), "debug", jvm_->pid_text(), "--connect", "127.0.0.1:" + std::to_string(ntohs(at.sin_port))}));
   pollfd polled{listener.get(), POLLIN, 0};
   ASSERT_EQ(::poll(&polled, 1, 120'000), 1) << server_->err();
-  Client client{UniqueFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC))};
+  JdwpClient client{UniqueFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC))};
   client.shake_hands();
   EXPECT_EQ(client.ask(1, 7).error, 0);
   EXPECT_EQ(client.ask(1, 6).error, 0);  // Dispose
@@ -260,14 +190,14 @@ TEST_F(DebugEnd, ADebuggerThatListensIsConnectedTo) {
 // Ids and lengths that are wrong: the error that clients understand, and the connection stays.
 TEST_F(DebugEnd, WhatIsWrongHasItsError) {
   serve({"--once"});
-  Client client(port_);
+  JdwpClient client(port_);
   client.shake_hands();
   const auto ids = [](std::initializer_list<std::uint64_t> values) {
     PacketWriter body;
     for (const std::uint64_t value : values) body.id(value);
     return body;
   };
-  const auto first_id = [](const Client::Packet& packet, std::size_t at) {
+  const auto first_id = [](const JdwpClient::Packet& packet, std::size_t at) {
     PacketReader in(std::as_bytes(std::span(packet.body)).subspan(at));
     return in.id();
   };
@@ -277,7 +207,7 @@ TEST_F(DebugEnd, WhatIsWrongHasItsError) {
   PacketWriter text;
   text.text("made up");
   const std::uint64_t string = first_id(client.ask(1, 11, text), 0);
-  const Client::Packet threads = client.ask(1, 4);
+  const JdwpClient::Packet threads = client.ask(1, 4);
   const std::uint64_t thread = first_id(threads, 4), other = first_id(threads, 12);
   constexpr std::uint64_t kNothing = 0x7fff12345670;
   const auto frames = [&](std::int64_t start, std::int64_t count) {
@@ -327,7 +257,7 @@ TEST_F(DebugEnd, WhatIsWrongHasItsError) {
   // A frame of another thread is none of this one.
   PacketWriter all;
   all.id(other).u4(0).u4(0xffffffff);
-  const Client::Packet of_other = client.ask(11, 6, all);
+  const JdwpClient::Packet of_other = client.ask(11, 6, all);
   if (of_other.body.size() > 12) {
     PacketWriter of_this;
     of_this.id(thread).id(first_id(of_other, 4)).u4(0);
@@ -343,17 +273,17 @@ TEST_F(DebugEnd, WhatIsNoPacketEndsTheConnection) {
                                      std::string_view("\x20\0\0\0\0\0\0\1\0\1\7", 11),    // 512 MiB
                                      std::string_view("\0\0\0\13\0\0\0\1\x80\0\0", 11)};  // a reply
   for (const std::string_view wrong : kWrong) {
-    Client client(port_);
+    JdwpClient client(port_);
     client.shake_hands();
     EXPECT_EQ(client.ask(1, 7).error, 0);
     client.send(wrong);
-    Client::Packet last;
+    JdwpClient::Packet last;
     do last = client.packet();
     while (last.error != 0xffff && !last.reply);
     EXPECT_EQ(last.error, 0xffff);
-    EXPECT_TRUE(server_->wait_out_line(kListening, seconds(60)));  // for the next one
+    EXPECT_TRUE(port_of(*server_) != 0);  // for the next one
   }
-  Client stranger(port_);
+  JdwpClient stranger(port_);
   stranger.send("GET / HTTP/1.0\r\n");
   EXPECT_EQ(stranger.receive(1), "");
 }

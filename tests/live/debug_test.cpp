@@ -119,7 +119,10 @@ TEST_P(Debug, ACoreSaysWhatTheAgentSaid) {
   EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();
 }
 
-TEST_P(Debug, AHeldJvmSaysWhatTheAgentSaidAndGoesOn) {
+TEST_P(Debug, AJvmThatRunsOrIsHeldSaysWhatTheAgentSaidAndGoesOn) {
+  const Server running = serve({jvm_->pid_text(), "--no-stop"});
+  expect_equal(agent_, dump(running.port));
+  EXPECT_EQ(must(running.command->wait_exit()), 0) << running.command->err();
   const Server server = serve({jvm_->pid_text(), "--hold"});
   expect_equal(agent_, dump(server.port));
   EXPECT_EQ(must(server.command->wait_exit()), 0) << server.command->err();

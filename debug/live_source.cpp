@@ -1,0 +1,114 @@
+#include <cstdio>
+#include <thread>
+
+#include "debug/source.h"
+
+namespace jtrace::debug {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using Sight = coreinspect::CollectionWatch::Sight;
+
+constexpr int kTries = 3;  // to take the stacks, and to answer a command, between two collections
+constexpr std::chrono::seconds kLongestCollection{10};
+
+std::string time_of_day() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  char text[16] = "";
+  std::tm local{};
+  std::strftime(text, sizeof text, "%H:%M:%S", ::localtime_r(&now, &local));
+  return text;
+}
+
+}  // namespace
+
+Result<> LiveSource::available() const { return check_runs(*inspection_.target().process()); }
+
+Result<> LiveSource::take() {
+  inspection_.vm().cached_memory()->reset();
+  inspection_.classes().forget();
+  JTRACE_RETURN_IF_ERROR(inspection_.read_mappings_again());
+  watch_.emplace(inspection_);
+  if (watch_->moves_meanwhile())
+    return fail(ErrorCategory::kRefused,
+                std::string(inspection_.vm().collector()) +
+                    " moves objects while the program runs: no reference would stay right",
+                "without --no-stop the debugger gets a copy; --hold stops the JVM while it is connected");
+  if (!watch_->can_see())
+    return fail(ErrorCategory::kRefused, "this JVM does not tell when its collector moves objects",
+                "without --no-stop the debugger gets a copy");
+  for (const auto until = steady_clock::now() + kLongestCollection;
+       watch_->look() == Sight::kRuns && steady_clock::now() < until;)
+    std::this_thread::sleep_for(milliseconds(1));
+  runs_ = false;
+  JTRACE_ASSIGN_OR_RETURN(auto snapshot, coreinspect::take_thread_snapshot(
+                                             inspection_, {.max_stop = snapshot_.max_stop, .details = false}));
+  world_ = std::make_unique<World>(inspection_, std::move(snapshot), options_);
+  world_->let_run();
+  return {};
+}
+
+Result<World*> LiveSource::begin() {
+  told_ = false;
+  options_.name = "process " + std::to_string(inspection_.target().process()->pid()) + ", which runs: its stacks at " +
+                  time_of_day() + ", its objects as they are when asked for";
+  // Where collections follow each other closely, the stacks come without their references.
+  for (int tries = 1; tries <= kTries; ++tries) {
+    JTRACE_RETURN_IF_ERROR(take());
+    if (is_settled()) break;
+  }
+  const auto& snapshot = world_->threads().snapshot();
+  char stopped[32] = "";
+  std::snprintf(stopped, sizeof stopped, "%.1f ms", std::chrono::duration<double, std::milli>(snapshot.pause).count());
+  snapshot_.say("the JVM was stopped for " + std::string(stopped) +
+                " and runs: the debugger sees its stacks of that moment, and objects as they are when it asks");
+  if (snapshot.batches > 1)
+    snapshot_.say("missing: the threads were stopped in " + std::to_string(snapshot.batches) +
+                  " groups, one after the other: --max-stop");
+  for (const std::string& line : world_->missing()) snapshot_.say("missing: " + line);
+  if (world_->objects_have_moved()) say_moved();
+  return world_.get();
+}
+
+void LiveSource::say_moved() {
+  if (!std::exchange(told_, true))
+    snapshot_.say(
+        "a collection has moved objects: the debugger must get its references anew, and those in frames "
+        "are lost");
+}
+
+// Whether no collection has begun since the last look. Otherwise, once it has ended, finds the threads' objects anew.
+bool LiveSource::is_settled() {
+  const Sight sight = watch_->look();
+  if (sight == Sight::kNone && !runs_) return true;
+  runs_ = sight == Sight::kRuns;
+  if (!runs_) world_->follow_objects();  // and the caller looks again: another one may have begun
+  return false;
+}
+
+// Waits for the end of a collection that runs. False: it takes too long.
+bool LiveSource::catch_up() {
+  for (const auto until = steady_clock::now() + kLongestCollection; steady_clock::now() < until;) {
+    if (is_settled()) return true;
+    say_moved();
+    if (runs_) std::this_thread::sleep_for(milliseconds(1));
+  }
+  return false;
+}
+
+std::string LiveSource::answer(World& world, Client& client, const CommandHeader& header,
+                               std::span<const std::byte> body) {
+  for (int tries = 0; tries < kTries && catch_up(); ++tries) {
+    world.refresh();
+    std::string reply = debug::answer(world, client, header, body);
+    if (is_settled()) return reply;
+  }
+  return reply_packet(header.id, JdwpError::kInternal, {});
+}
+
+std::string LiveSource::is_over() {
+  return check_runs(*inspection_.target().process()) ? std::string() : "the JVM has ended";
+}
+
+}  // namespace jtrace::debug
