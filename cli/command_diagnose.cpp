@@ -35,6 +35,7 @@ Result<diagnose::Collected> collect(const DiagnoseArguments& arguments) {
       return inspection;
     });
   JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(target, Takes::kJvmOrFile));
+  if (const auto process = target::Process::open(pid); !process) return fail(process.error());  // before its looks
   // A copy for the collectors: one that does not end in time outlives this function.
   const InspectArguments live = of_process(arguments, pid);
   const diagnose::CollectOptions options{
