@@ -217,6 +217,7 @@ def test_deb(folder, package, jvm, other, classes, home):
     done = install_deb(package, root)
     expect(done.returncode == 0, f"deb: installs: {done.stderr.strip()[-300:]}")
     for path in ("usr/bin/jtrace", "usr/bin/hsperf", "usr/lib/jtrace/libjtrace_agent.so", "usr/share/jtrace/jtrace.dtd",
+                 "usr/share/jtrace/hsperf-otel.json", "usr/share/jtrace/hsperf.yml", "usr/share/jtrace/hsperf-targets.json",
                  "usr/share/man/man1/jtrace-attach.1.gz", "usr/share/bash-completion/completions/jtrace",
                  "lib/systemd/system/hsperf.service", "usr/share/doc/jtrace/THIRD_PARTY", "usr/share/doc/jtrace/copyright"):
         expect((root / path).is_file(), f"deb: has {path}")
