@@ -122,7 +122,10 @@ coreinspect::ThreadReport SampledJvm::without_stack(pid_t tid, std::string why) 
   return report;
 }
 
-std::string SampledJvm::name_of(pid_t tid) { return coreinspect::thread_label(threads_.of(tid, 0)); }
+std::string SampledJvm::name_of(pid_t tid) {
+  const std::string name = coreinspect::thread_label(threads_.of(tid, 0));
+  return name.empty() ? "thread " + std::to_string(tid) : name;
+}
 
 std::map<pid_t, LockOwner> SampledJvm::owners_of(const std::map<pid_t, target::Address>& threads) {
   std::map<pid_t, LockOwner> owners;

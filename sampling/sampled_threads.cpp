@@ -11,6 +11,7 @@ using coreinspect::JavaThread;
 using target::Address;
 
 constexpr std::uint64_t kAgain = kNanosPerSecond;           // a thread's name
+constexpr std::uint64_t kYoung = kNanosPerSecond;           // since it was first seen
 constexpr std::uint64_t kListAgain = kNanosPerSecond / 20;  // the list, however many new threads there are
 constexpr std::uint64_t kListPart = 9;                      // and not before so many times what it took
 constexpr std::size_t kMostKnown = 100'000;
@@ -55,11 +56,14 @@ const coreinspect::ThreadReport& SampledThreads::of(pid_t tid, Address sp) {
 
 bool SampledThreads::is_due(const Known& known, Address sp, std::uint64_t now) const {
   if (known.looked_up == 0 || now - known.looked_up > kAgain) return true;
+  // It was just starting.
+  if (known.is_java() && known.report.java.name.empty() && may_read(now)) return true;
   if (sp == 0) return false;
   // Another thread has the number; or it was looked for by its number alone, and was none of the VM's then.
   if (known.is_java()) return !known.report.java.has_stack_address(sp);
-  // Or the list was older than the thread.
-  return !known.by_stack || (read_ < known.first && may_read(now));
+  // Or the list was older than the thread, or had it without its stack: it was just starting.
+  const bool young = read_ < known.first || now - known.first < kYoung;
+  return !known.by_stack || (young && may_read(now));
 }
 
 // A long list takes longer than kListAgain: read for each new thread, it would take all the time.
@@ -91,8 +95,9 @@ const JavaThread* SampledThreads::with_number(pid_t native_id) const {
 void SampledThreads::look_up(pid_t tid, Address sp, Known& known) {
   coreinspect::ThreadReport& report = known.report;
   const JavaThread* java = sp == 0 ? nullptr : with_stack(sp);
-  std::optional<KernelThread> kernel;
-  if (!java) kernel = sources_.kernel(tid);
+  const std::optional<KernelThread> kernel = sources_.kernel(tid);
+  // The list is older than the thread, and its stack was another one's.
+  if (java && kernel && java->native_id != 0 && java->native_id != kernel->native_id) java = nullptr;
   if (!java && sp == 0 && kernel) java = with_number(kernel->native_id);
   if (java) {
     report.java = *java;

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
+#include <tuple>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -177,11 +179,15 @@ TEST_P(OffCpu, IsAPartOfWallTime) {
   EXPECT_GT(runs, 0) << "samples of CPU time";
 }
 
-// How often a thread's waits had whom as owner or waker, of all its stacks: "owners", "wakers".
-std::map<std::string, int> parties_of(const nlohmann::json& answer, const std::string& thread, const char* key) {
+// How often a thread's waits had whom as owner or waker ("owners", "wakers"), of its stacks that have that frame.
+std::map<std::string, int> parties_of(const nlohmann::json& answer, const std::string& thread, const char* key,
+                                      const std::string& frame = "") {
   std::map<std::string, int> parties;
+  const auto has = [&frame](const nlohmann::json& frames) {
+    return frame.empty() || std::any_of(frames.begin(), frames.end(), [&](const auto& each) { return each == frame; });
+  };
   for (const auto& row : answer["data"])
-    if (row["thread"] == thread && row.contains(key))
+    if (row["thread"] == thread && row.contains(key) && has(row["frames"]))
       for (const auto& party : row[key]) parties[party["name"].get<std::string>()] += party["times"].get<int>();
   return parties;
 }
@@ -210,14 +216,17 @@ TEST_P(WhoKeepsThemWaiting, HasTheOwnersOfLocks) {
   const nlohmann::json answer = record_run();
   if (!jvm_) return;
   ASSERT_TRUE(answer.contains("data")) << err_;
-  for (const auto& [thread, owner] : {std::pair("entering", "holder"), {"locking", "locker"}}) {
-    auto owners = parties_of(answer, thread, "owners");
+  // A thread that ends takes the monitor of its Thread, which others may have too.
+  for (const auto& [thread, owner, frame] :
+       {std::tuple("entering", "holder", "Wakes.enter"), {"locking", "locker", "Wakes.lock"}}) {
+    auto owners = parties_of(answer, thread, "owners", frame);
     EXPECT_GE(owners[owner], kTurns / 2) << thread << "\n" << answer;  // a busy machine may look too late
     for (const auto& [name, times] : owners)
       EXPECT_TRUE(name == owner || name == "[not seen]") << thread << ": " << name << "\n" << answer;
   }
-  for (const char* thread : {"sleeper", "parked", "holder"})
-    EXPECT_TRUE(parties_of(answer, thread, "owners").empty()) << thread << "\n" << answer;
+  for (const auto& [thread, frame] :
+       {std::pair("sleeper", "java.lang.Thread.sleep"), {"parked", "Wakes.park"}, {"holder", "Wakes.letWait"}})
+    EXPECT_TRUE(parties_of(answer, thread, "owners", frame).empty()) << thread << "\n" << answer;
   EXPECT_EQ(answer.contains("wakersUnknown"), err_.find("is not known: ") != std::string::npos) << err_;
 }
 
@@ -238,20 +247,20 @@ TEST_P(WhoKeepsThemWaiting, HasWhoWokeThem) {
   ASSERT_TRUE(answer.contains("data")) << err_;
   ASSERT_FALSE(answer.contains("wakersUnknown")) << err_;
   struct Woken {
-    const char *thread, *waker;
+    const char *thread, *frame, *waker;
   };
-  for (const Woken& woken : {Woken{"entering", "holder"},
-                             {"locking", "locker"},
-                             {"parked", "unparker"},
-                             {"notified", "notifier"},
-                             {"sleeper", "[interrupt]"}}) {
-    auto wakers = parties_of(answer, woken.thread, "wakers");
+  for (const Woken& woken : {Woken{"entering", "Wakes.enter", "holder"},
+                             {"locking", "Wakes.lock", "locker"},
+                             {"parked", "Wakes.park", "unparker"},
+                             {"notified", "Wakes.await", "notifier"},
+                             {"sleeper", "java.lang.Thread.sleep", "[interrupt]"}}) {
+    auto wakers = parties_of(answer, woken.thread, "wakers", woken.frame);
     int others = 0;
     for (const auto& [name, times] : wakers)
       if (name != woken.waker && name != "[not seen]" && name != "[interrupt]") others += times;
     EXPECT_GE(wakers[woken.waker], kTurns / 2) << woken.thread << "\n" << answer;
-    // Each may wait for something of the VM too: a safepoint, the start of a thread. Who enters a monitor looks at it
-    // again from time to time.
+    // Each may wait for something of the VM there too: a safepoint. Who enters a monitor looks at it again from time to
+    // time.
     EXPECT_LT(others, wakers[woken.waker]) << woken.thread << "\n" << answer;
   }
 }

@@ -111,5 +111,38 @@ TEST(SampledThreads, ThatHaveEndedDoNotGiveTheirNamesAway) {
   EXPECT_EQ(jvm.name_of(1001, 0), "next");
 }
 
+// The C library gives the stack of a thread that has ended to the next one that starts.
+TEST(SampledThreads, DoNotTakeTheNameOfWhoHadTheirStackBefore) {
+  Jvm jvm;
+  jvm.cost = kSecond / 10;
+  jvm.start(1001, "first", 0x2000);
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "first");
+  jvm.java.clear();
+  jvm.start(1002, kLong, 0x2000);
+  EXPECT_EQ(jvm.name_of(1002, 0x1ff0), "http-nio-8080-e") << "the list has the first one";
+  jvm.now += kSecond;
+  EXPECT_EQ(jvm.name_of(1002, 0x1ff0), kLong);
+}
+
+TEST(SampledThreads, AreLookedForAgainIfTheyHadNoNameYet) {
+  Jvm jvm;
+  jvm.start(1001, "", 0x2000);
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "");
+  jvm.java[0].name = kLong;
+  EXPECT_EQ(jvm.name_of(1001, 0), "") << "the list was just read";
+  jvm.now += kSecond / 10;
+  EXPECT_EQ(jvm.name_of(1001, 0), kLong);
+}
+
+TEST(SampledThreads, AreLookedForAgainIfTheyWereJustStarting) {
+  Jvm jvm;
+  jvm.start(1001, "java", 0);
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "java") << "the list has it without its stack";
+  jvm.start(1001, kLong, 0x2000);
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "java") << "the list was just read";
+  jvm.now += kSecond / 10;
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), kLong);
+}
+
 }  // namespace
 }  // namespace jtrace::sampling
