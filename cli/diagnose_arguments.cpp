@@ -1,10 +1,22 @@
 #include "cli/diagnose_arguments.h"
 
+#include <fcntl.h>
+
+#include "base/file.h"
+#include "base/unique_fd.h"
 #include "cli/output_name.h"
 #include "cli/units.h"
 #include "diagnose/bundle_file.h"
 
 namespace jtrace::cli {
+namespace {
+
+Result<> check_opens(const std::string& path) {
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd file, open_file(path, O_RDONLY | O_NONBLOCK));
+  return {};
+}
+
+}  // namespace
 
 InspectArguments of_process(const DiagnoseArguments& arguments, pid_t pid) {
   InspectArguments live = arguments.inspect;
@@ -14,6 +26,11 @@ InspectArguments of_process(const DiagnoseArguments& arguments, pid_t pid) {
 
 Result<> check_diagnose(const DiagnoseArguments& arguments) {
   const std::string& target = arguments.inspect.target;
+  // A pid is no file, and is said to be no bundle.
+  if (!arguments.later.empty() && (target.ends_with(".zip") || is_file_name(target))) {
+    JTRACE_RETURN_IF_ERROR(check_opens(target));
+    JTRACE_RETURN_IF_ERROR(check_opens(arguments.later));
+  }
   const bool is_bundle = is_file_name(target) && diagnose::is_bundle(target);
   if (!arguments.later.empty() && !(is_bundle && diagnose::is_bundle(arguments.later))) {
     const std::string& other = is_bundle ? arguments.later : target;
