@@ -32,6 +32,8 @@ Result<CounterFact> CounterCollector::read() {
   fact.metaspace_used = value("metaspace.used");
   fact.metaspace_committed = value("metaspace.capacity");
   fact.class_space_used = value("classspace.used");
+  if (const auto size = snapshot.long_value("sun.gc.compressedclassspace.capacity"))
+    fact.class_space_committed = static_cast<double>(*size);
   fact.collections = value("gc.count");
   if (perfdata::counts_phases(snapshot)) add_shenandoah(snapshot, fact);
   fact.uptime = value("uptime");

@@ -21,7 +21,10 @@ struct FrameFact {
   std::string method;  // "java.lang.Thread.run"
   std::string source;  // "Thread.java:840"
   int bci = -1;
-  bool operator==(const FrameFact&) const = default;
+  std::uint64_t call = 0;  // of the innermost one: the same at two moments, if it was the same call; 0: not known
+  bool operator==(const FrameFact& other) const {
+    return method == other.method && source == other.source && bci == other.bci;
+  }
 };
 
 struct WaitFact {
@@ -159,14 +162,15 @@ struct MutexLook {
 // The JVM's performance counters at one moment (perfdata/derived.h).
 struct CounterFact {
   std::uint64_t ns = 0;
-  std::optional<double> gc_seconds, full_collections;                           // since the JVM began
-  std::optional<double> old_used, old_max;                                      // bytes; used as of the last collection
-  std::optional<double> metaspace_used, metaspace_committed, class_space_used;  // bytes
-  std::optional<double> collections;                    // of all collectors, since the JVM began
-  std::optional<double> uptime;                         // seconds
-  std::string gc_cause;                                 // of the last collection; "" unknown
-  std::optional<double> safepoints;                     // since the JVM began
-  std::optional<double> threads_live, threads_started;  // Java threads; started since the JVM began
+  std::optional<double> gc_seconds, full_collections;             // since the JVM began
+  std::optional<double> old_used, old_max;                        // bytes; used as of the last collection
+  std::optional<double> metaspace_used, metaspace_committed;      // bytes
+  std::optional<double> class_space_used, class_space_committed;  // bytes
+  std::optional<double> collections;                              // of all collectors, since the JVM began
+  std::optional<double> uptime;                                   // seconds
+  std::string gc_cause;                                           // of the last collection; "" unknown
+  std::optional<double> safepoints;                               // since the JVM began
+  std::optional<double> threads_live, threads_started;            // Java threads; started since the JVM began
 };
 
 // A thread in the kernel's state D: it waits for a device or a file system, and no signal wakes it.

@@ -16,27 +16,61 @@ struct Space {
   std::optional<std::uint64_t> limit;
 };
 
-// What is committed counts against the limit. Much of it may be free and still of no use for other loaders (up to JDK
-// 15), but a space that was nearly full once and is half empty again has no trouble.
+// What is committed counts against the limit.
 bool is_near(const Space& space) {
   constexpr double kAll = 0.95, kMuch = 0.8;
   const auto limit = static_cast<double>(*space.limit);
   return *space.used >= kNear * limit || (space.committed.value_or(0) >= kAll * limit && *space.used >= kMuch * limit);
 }
 
+// A class loader has memory of its own, in pieces, and nobody else can use what it leaves free of them: with many
+// loaders of few classes a space is full while little of it is in use.
+bool is_committed(const Space& space) {
+  constexpr double kPiece = 256 << 10;  // bytes: what is left is less than some of the pieces
+  constexpr double kNothing = 0.02;     // of the limit
+  const auto limit = static_cast<double>(*space.limit);
+  return space.committed && limit - *space.committed <= std::max(kPiece, kNothing * limit);
+}
+
+// Whether it may be free memory that the space keeps for the next class loader. From JDK 16 on (JEP 387) the VM gives
+// back what a collection has freed. Before it keeps all of it; but a collection of the last resort has found too
+// little.
+bool may_be_free(const Facts& facts) {
+  constexpr int kGivesBack = 16;
+  return facts.feature < kGivesBack && std::none_of(facts.counters.begin(), facts.counters.end(), [](const auto& each) {
+           return each.gc_cause == "Last ditch collection";
+         });
+}
+
+Finding full_space(const Facts& facts, const Space& space) {
+  const std::string limit = mib_text(*space.limit), used = mib_text(*space.used);
+  Finding finding{.rule = "metaspace", .next = "jtrace inspect " + facts.target + " loaders"};
+  if (is_near(space)) {
+    finding.sentence = space.name + " is nearly full: " + percent(*space.used / static_cast<double>(*space.limit)) +
+                       " of " + limit + " are in use; at the limit no class can be loaded.";
+    finding.evidence = {used + " in use after the last collection, " + space.option + "=" +
+                        std::to_string(*space.limit)};
+    if (space.committed) finding.evidence.front() += ", " + mib_text(*space.committed) + " committed";
+    finding.confidence = Confidence::kCertain;
+    return finding;
+  }
+  finding.sentence = space.name + " is full: " + mib_text(*space.committed) + " of " + limit +
+                     " are committed, although only " + used + " are in use; the next class loader may get none.";
+  finding.evidence = {mib_text(*space.committed) + " committed and " + used + " in use after the last collection, " +
+                          space.option + "=" + std::to_string(*space.limit),
+                      "each class loader has memory of its own, and others cannot use what it leaves free: many class "
+                      "loaders with few classes take much"};
+  finding.confidence = may_be_free(facts) ? Confidence::kHint : Confidence::kLikely;
+  if (may_be_free(facts))
+    finding.evidence.emplace_back(
+        "up to JDK 15 memory of class loaders that were unloaded counts too, and can be used");
+  return finding;
+}
+
 // The counters are written at the end of a collection: it may be more by now.
 void judge_space(const Facts& facts, const Space& space, std::vector<Finding>& found) {
-  if (!space.used || !space.limit || !is_near(space)) return;
-  Finding finding{.rule = "metaspace",
-                  .sentence = space.name +
-                              " is nearly full: " + percent(*space.used / static_cast<double>(*space.limit)) + " of " +
-                              mib_text(*space.limit) + " are in use; at the limit no class can be loaded.",
-                  .evidence = {mib_text(*space.used) + " in use after the last collection, " + space.option + "=" +
-                               std::to_string(*space.limit)},
-                  .confidence = Confidence::kCertain,
-                  .next = "jtrace inspect " + facts.target + " loaders"};
-  if (space.committed) finding.evidence.front() += ", " + mib_text(*space.committed) + " committed";
-  found.push_back(std::move(finding));
+  if (!space.used || !space.limit || !(is_near(space) || is_committed(space))) return;
+  found.push_back(full_space(facts, space));
 }
 
 }  // namespace
@@ -48,10 +82,10 @@ void find_full_metaspace(const Facts& facts, std::vector<Finding>& found) {
   judge_space(facts,
               {"Metaspace", "-XX:MaxMetaspaceSize", now.metaspace_used, now.metaspace_committed, limits.max_metaspace},
               found);
-  judge_space(
-      facts,
-      {"The class space", "-XX:CompressedClassSpaceSize", now.class_space_used, std::nullopt, limits.max_class_space},
-      found);
+  judge_space(facts,
+              {"The class space", "-XX:CompressedClassSpaceSize", now.class_space_used, now.class_space_committed,
+               limits.max_class_space},
+              found);
 }
 
 void find_full_code(const Facts& facts, std::vector<Finding>& found) {

@@ -1,7 +1,21 @@
 import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
-/** More of what Ailing has: threads that were notified and do not get their monitor back, and a crash. */
+/**
+ * More of what Ailing has: threads that were notified and do not get their monitor back, a crash, many class loaders,
+ * locks that go from hand to hand, a pool that waits for itself for an hour. Healthy: "calls" and "brief-locks".
+ */
 public final class MoreAilments {
     static volatile long sink;
 
@@ -91,11 +105,174 @@ public final class MoreAilments {
         }
     }
 
-    private static String answer(String[] words) {
+    static byte[] bytesOf(String name) throws Exception {
+        try (InputStream in = MoreAilments.class.getResourceAsStream(name + ".class")) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            for (int each = in.read(); each >= 0; each = in.read()) {
+                out.write(each);
+            }
+            return out.toByteArray();
+        }
+    }
+
+    static final class Small {
+    }
+
+    static final class Loader extends ClassLoader {
+        Class<?> define(byte[] bytes) {
+            return defineClass("MoreAilments$Small", bytes, 0, bytes.length);
+        }
+    }
+
+    static final List<Class<?>> CLASSES = new ArrayList<>();
+
+    static long committedOf(String name) {
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.getName().equals(name)) {
+                return pool.getUsage().getCommitted() * 100 / pool.getUsage().getMax();
+            }
+        }
+        throw new IllegalStateException("no pool " + name);
+    }
+
+    /** Class loaders with one class each, until the pool has committed this share of its limit, or nothing is left. */
+    static void loaders(String pool, int share) throws Exception {
+        byte[] bytes = bytesOf("MoreAilments$Small");
+        try {
+            while (committedOf(pool) < share) {
+                CLASSES.add(new Loader().define(bytes));
+            }
+        } catch (OutOfMemoryError e) {
+            sink++;
+        }
+        System.gc();  // the counters are written then
+    }
+
+    static void unload() {
+        CLASSES.clear();
+        System.gc();
+    }
+
+    /** Each holds the lock for as long, again and again. */
+    static void handOver(int count, Runnable turn) {
+        for (int i = 0; i < count; i++) {
+            start("hands-" + i, () -> {
+                while (true) {
+                    turn.run();
+                }
+            });
+        }
+        sleep(200);
+    }
+
+    static void handOverMonitor(int count, long millis) {
+        final Object lock = new Object();
+        handOver(count, () -> {
+            synchronized (lock) {
+                sleep(millis);
+            }
+        });
+    }
+
+    static void handOverFairLock(int count, long millis) {
+        final ReentrantLock lock = new ReentrantLock(true);
+        handOver(count, () -> {
+            lock.lock();
+            try {
+                sleep(millis);
+            } finally {
+                lock.unlock();
+            }
+        });
+    }
+
+    static void compute(long micros) {
+        final long end = System.nanoTime() + micros * 1000;
+        while (System.nanoTime() < end) {
+            sink++;
+        }
+    }
+
+    /** Healthy: the lock is had for a moment only. */
+    static void handOverBriefly(int count) {
+        final ReentrantLock lock = new ReentrantLock();
+        final Object monitor = new Object();
+        handOver(count, () -> {
+            lock.lock();
+            try {
+                compute(100);
+            } finally {
+                lock.unlock();
+            }
+            synchronized (monitor) {
+                compute(100);
+            }
+            sleep(1);
+        });
+    }
+
+    /** The tasks of a pool wait for others in its queue, for an hour at most. */
+    static void patientPool(int size) {
+        ExecutorService pool = Executors.newFixedThreadPool(size, body -> {
+            Thread thread = new Thread(body, "patient");
+            thread.setDaemon(true);
+            return thread;
+        });
+        final CountDownLatch all = new CountDownLatch(size);
+        for (int i = 0; i < size; i++) {
+            pool.submit(() -> {
+                all.countDown();
+                all.await();
+                return pool.submit(() -> 1).get(1, TimeUnit.HOURS);
+            });
+        }
+        sleep(200);
+    }
+
+    static int find(int[] numbers, int wanted) {
+        for (int i = 0; i < numbers.length; i++) {
+            if (numbers[i] == wanted) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    static double dot(double[] one, double[] other) {
+        double sum = 0;
+        for (int i = 0; i < one.length; i++) {
+            sum += one[i] * other[i];
+        }
+        return sum;
+    }
+
+    static void serve(Object what) {
+        sink += what instanceof int[] ? find((int[]) what, -1) : (long) dot((double[]) what, (double[]) what);
+    }
+
+    /** Healthy: some ten thousand short calls a second. */
+    static void calls(Object what) {
+        start("server", () -> {
+            while (true) {
+                serve(what);
+            }
+        });
+        sleep(2000);
+    }
+
+    private static String answer(String[] words) throws Exception {
         int number = words.length > 1 ? Integer.parseInt(words[1]) : 1;
         switch (words[0]) {
             case "relock": relock(); break;
             case "herd": herd(number); break;
+            case "loaders": loaders("Metaspace", number); break;
+            case "class-loaders": loaders("Compressed Class Space", number); break;
+            case "unload": unload(); break;
+            case "hand-over": handOverMonitor(8, number); break;
+            case "hand-over-fair": handOverFairLock(8, number); break;
+            case "brief-locks": handOverBriefly(number); break;
+            case "patient-pool": patientPool(number); break;
+            case "calls": calls(number == 0 ? (Object) new int[20_000] : new double[20_000]); break;
             case "crash": start("crasher", MoreAilments::crash); break;
             default: return "ERR unknown " + words[0];
         }

@@ -37,6 +37,29 @@ TEST_P(DiagnoseLimits, NamesAFullMetaspace) {
               Contains(AllOf(HasSubstr("certain: "), HasSubstr("Metaspace is nearly full"), HasSubstr("24.0 MiB"))));
 }
 
+// Each class loader keeps for itself what it does not use.
+TEST_P(DiagnoseLimits, NamesAMetaspaceThatClassLoadersHaveSharedOut) {
+  const std::string_view confidence = GetParam().version < 16 ? "hint: " : "likely: ";
+  const auto jvm = start({.flags = {"-XX:MaxMetaspaceSize=24m"}}, "MoreAilments");
+  must(jvm->ask("loaders 88"));
+  EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("metaspace"), IsEmpty());
+  must(jvm->ask("loaders 200"));
+  EXPECT_THAT(
+      diagnose(jvm->pid_text(), kQuick).texts("metaspace"),
+      Contains(AllOf(HasSubstr(std::string(confidence)), HasSubstr("Metaspace is full"), HasSubstr("24.0 MiB"))));
+  must(jvm->ask("unload"));
+  if (GetParam().version >= 16) {
+    EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("metaspace"), IsEmpty());
+  }
+  const auto other = start({.flags = {"-XX:CompressedClassSpaceSize=16m"}}, "MoreAilments");
+  must(other->ask("class-loaders 88"));
+  EXPECT_THAT(diagnose(other->pid_text(), kQuick).texts("metaspace"), IsEmpty());
+  must(other->ask("class-loaders 200"));
+  EXPECT_THAT(
+      diagnose(other->pid_text(), kQuick).texts("metaspace"),
+      Contains(AllOf(HasSubstr(std::string(confidence)), HasSubstr("The class space is full"), HasSubstr("16.0 MiB"))));
+}
+
 TEST_P(DiagnoseLimits, NamesACompilerThatHasStopped) {
   const auto jvm = start({.flags = {"-XX:ReservedCodeCacheSize=3m", "-XX:InitialCodeCacheSize=2496k",
                                     "-XX:-UseCodeCacheFlushing", "-XX:TieredStopAtLevel=1", "-Xcomp"}});

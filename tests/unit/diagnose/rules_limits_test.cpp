@@ -99,9 +99,29 @@ TEST(MetaspaceRule, CountsWhatIsCommittedIfMostOfItIsInUse) {
   Facts facts{.target = "4711"};
   facts.counters = {{.metaspace_used = 79.0 * kMiB, .metaspace_committed = 100.0 * kMiB}};
   facts.limits = LimitFact{.max_metaspace = 100 * kMiB};
+  facts.counters[0].metaspace_committed = 97.0 * kMiB;
   EXPECT_THAT(found_by(find_full_metaspace, facts), IsEmpty());
+  facts.counters[0].metaspace_committed = 100.0 * kMiB;
   facts.counters[0].metaspace_used = 80.0 * kMiB;
   EXPECT_THAT(found_by(find_full_metaspace, facts).at(0).evidence.at(0), HasSubstr("100.0 MiB committed"));
+}
+
+TEST(MetaspaceRule, CountsWhatIsCommittedAtTheLimit) {
+  Facts facts{.target = "4711", .feature = 17};
+  facts.counters = {{.metaspace_used = 6.4 * kMiB, .metaspace_committed = 24.0 * kMiB}};
+  facts.counters[0].class_space_used = 2.0 * kMiB;
+  facts.counters[0].class_space_committed = 15.5 * kMiB;
+  facts.limits = LimitFact{.max_metaspace = 24 * kMiB, .max_class_space = 16 * kMiB};
+  const auto found = found_by(find_full_metaspace, facts);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].confidence, Confidence::kLikely);
+  EXPECT_THAT(found[0].sentence, HasSubstr("Metaspace is full: 24.0 MiB of 24.0 MiB"));
+  facts.counters[0].class_space_committed = 15.8 * kMiB;
+  EXPECT_THAT(found_by(find_full_metaspace, facts).at(1).sentence, HasSubstr("The class space is full"));
+  facts.feature = 11;  // it may be kept for other class loaders
+  EXPECT_EQ(found_by(find_full_metaspace, facts).at(0).confidence, Confidence::kHint);
+  facts.counters[0].gc_cause = "Last ditch collection";
+  EXPECT_EQ(found_by(find_full_metaspace, facts).at(0).confidence, Confidence::kLikely);
 }
 
 Facts collecting(double share, double uptime) {
