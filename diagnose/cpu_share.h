@@ -1,6 +1,7 @@
 // The share of the time between two samples in which a thread ran, or was ready to run. Pure functions, any thread.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "diagnose/facts.h"
@@ -55,6 +56,41 @@ inline std::optional<CpuShare> share_of_thread(const ThreadsLook& before, const 
   const ThreadFact* then = before.find_tid(tid);
   const ThreadFact* thread = now.find_tid(tid);
   return then && thread ? share_between(*then, *thread, now.stopped) : std::nullopt;
+}
+
+// How often the kernel has counted a wait of this thread from the first look to the last. Nothing: it does not say, as
+// of virtual threads.
+inline std::optional<std::uint64_t> counted_waits(const Facts& facts, ThreadKey key) {
+  const ThreadFact *then = facts.looks.front().find(key), *now = facts.looks.back().find(key);
+  if (!then || !now || now->is_virtual || !then->waits || !now->waits || *now->waits < *then->waits)
+    return std::nullopt;
+  return *now->waits - *then->waits;
+}
+
+// How many of these the stops make: a thread that waits is stopped, and waits again afterwards. Where a stop had to be
+// tried again, it is what threads have at least that wait, among them some of the JDK's that idle.
+inline std::uint64_t waits_of_stops(const Facts& facts) {
+  const std::uint64_t known = 2 * (facts.looks.size() - 1);
+  std::optional<std::uint64_t> least;
+  for (const ThreadFact& each : facts.looks.back().threads) {
+    const auto grown = each.key != 0 && each.state != "RUNNABLE" ? counted_waits(facts, each.key) : std::nullopt;
+    if (grown) least = std::min(least.value_or(*grown), *grown);
+  }
+  return std::max(known, least.value_or(0));
+}
+
+// How often a thread has begun to wait since the first look, without the stops.
+inline std::optional<std::uint64_t> new_waits(const Facts& facts, ThreadKey key) {
+  const auto grown = counted_waits(facts, key);
+  if (!grown) return std::nullopt;
+  return *grown - std::min(*grown, waits_of_stops(facts));
+}
+
+// Whether it was in one wait from the first look to the last.
+inline bool slept_all_along(const Facts& facts, ThreadKey key) {
+  constexpr std::uint64_t kMisread = 1;  // one may have been read too early
+  const auto waits = new_waits(facts, key);
+  return waits && *waits <= kMisread;
 }
 
 }  // namespace jtrace::diagnose

@@ -11,9 +11,6 @@
 namespace jtrace::diagnose {
 namespace {
 
-// Threads that wait for one lock at every look, while one thread has it; and for one of java.util.concurrent, if they
-// have hardly run between the looks: they waited all the time.
-constexpr std::size_t kSameWaiters = 5, kStillWaiters = 3;
 constexpr std::uint64_t kLittle = 2'000'000;  // ns: each stop for a stack makes a thread run for a moment
 
 using Keys = std::set<ThreadKey>;
@@ -24,12 +21,6 @@ Keys keys_of(const std::vector<ThreadKey>& cycle) { return {cycle.begin(), cycle
 bool has_cycle(const ThreadsLook& look, const Keys& keys) {
   return std::any_of(look.deadlocks.begin(), look.deadlocks.end(),
                      [&](const auto& each) { return keys_of(each) == keys; });
-}
-
-std::string doing(const ThreadFact& thread) {
-  std::string text = quoted(thread) + (thread.wait ? " is " + thread.wait->text : " is " + thread.state);
-  if (!thread.frames.empty()) text += ", at " + own_place(thread.frames);
-  return text;
 }
 
 Finding deadlock(const Facts& facts, const std::vector<ThreadKey>& cycle, Confidence confidence) {
@@ -50,94 +41,6 @@ Finding deadlock(const Facts& facts, const std::vector<ThreadKey>& cycle, Confid
                      names + " wait for each other in a circle, and none of them can go on.";
   if (facts.looks.size() > 1) finding.evidence.push_back("the same circle at two looks");
   return finding;
-}
-
-// The threads that wait for a lock in a sample, and its owner.
-struct Crowd {
-  Keys waiters;
-  ThreadKey owner = 0;
-  std::uint64_t object = 0;
-  std::string class_name;
-};
-// Identified by properties that do not change from sample to sample: a collection may move the object.
-using Lock = std::pair<ThreadKey, std::string>;  // its owner and class
-std::map<Lock, Crowd> crowds_of(const ThreadsLook& look) {
-  std::map<Lock, Crowd> crowds;
-  for (const ThreadFact& each : look.threads) {
-    if (!each.wait || !each.wait->blocks() || each.wait->owner_ended || each.key == 0) continue;
-    Crowd& crowd = crowds[{each.wait->owner, each.wait->class_name}];
-    crowd.waiters.insert(each.key);
-    crowd.owner = each.wait->owner;
-    crowd.object = each.wait->object;
-    crowd.class_name = each.wait->class_name;
-  }
-  return crowds;
-}
-
-bool in_deadlock(const Facts& facts, ThreadKey key) {
-  const auto& cycles = facts.looks.back().deadlocks;
-  return std::any_of(cycles.begin(), cycles.end(), [&](const auto& each) { return keys_of(each).contains(key); });
-}
-
-std::size_t count_common(const std::vector<const Crowd*>& crowds) {
-  return static_cast<std::size_t>(
-      std::count_if(crowds.back()->waiters.begin(), crowds.back()->waiters.end(), [&](ThreadKey key) {
-        return std::all_of(crowds.begin(), crowds.end(),
-                           [&](const Crowd* each) { return each->waiters.contains(key); });
-      }));
-}
-
-// As many of the common waiters as make a finding, from the first look to the last.
-bool have_hardly_run(const Facts& facts, const std::vector<const Crowd*>& crowds) {
-  const ThreadsLook &first = facts.looks.front(), &last = facts.looks.back();
-  if (!looks_span(facts, kHeldLong)) return false;
-  const auto is_still = [&](ThreadKey key) {
-    const ThreadFact *then = first.find(key), *now = last.find(key);
-    if (then == nullptr || now == nullptr) return false;
-    // The kernel does not know the time of a virtual thread.
-    const bool still = now->is_virtual ? then->frames == now->frames && !now->frames.empty()
-                                       : then->ran_ns && now->ran_ns && *now->ran_ns - *then->ran_ns < kLittle;
-    return still &&
-           std::all_of(crowds.begin(), crowds.end(), [&](const Crowd* each) { return each->waiters.contains(key); });
-  };
-  const Keys& waiters = crowds.back()->waiters;
-  return static_cast<std::size_t>(std::count_if(waiters.begin(), waiters.end(), is_still)) >= kStillWaiters;
-}
-
-// Several threads may accept the connections of one socket, or take turns at one selector: the lock that they share is
-// given back when something comes.
-bool waits_for_connections(const ThreadFact& thread) {
-  // ServerSocket of 8 and 11, and of 13 and later; channels; selectors of Linux.
-  constexpr std::array<std::string_view, 6> kCalls = {"java.net.PlainSocketImpl.socketAccept",
-                                                      "sun.nio.ch.NioSocketImpl.accept",
-                                                      "sun.nio.ch.Net.accept",
-                                                      "sun.nio.ch.ServerSocketChannelImpl.accept",
-                                                      "sun.nio.ch.EPoll.wait",
-                                                      "sun.nio.ch.EPollArrayWrapper.epollWait"};
-  return std::any_of(thread.frames.begin(), thread.frames.end(), [&](const FrameFact& frame) {
-    return std::find(kCalls.begin(), kCalls.end(), frame.method) != kCalls.end();
-  });
-}
-
-// A lock that one thread has in every sample.
-void judge_crowd(const Facts& facts, const std::vector<const Crowd*>& crowds, std::vector<Finding>& found) {
-  const Crowd& now = *crowds.back();
-  const std::size_t common = count_common(crowds);
-  const bool are_still = common >= kStillWaiters && have_hardly_run(facts, crowds);
-  if (now.owner == 0 || (common < kSameWaiters && !are_still) || in_deadlock(facts, now.owner)) return;
-  const ThreadFact* owner = facts.looks.back().find(now.owner);
-  if (owner != nullptr && waits_for_connections(*owner)) return;
-  std::string address;
-  append_hex(address, now.object);
-  found.push_back(
-      {.rule = "contention",
-       .sentence = std::to_string(common) + " threads wait for a lock that " +
-                   (owner ? quoted(owner->name) : "another thread") + " does not give back.",
-       .evidence = {"the lock <" + address + "> (a " + printable(now.class_name) + "), the same owner and " +
-                        std::to_string(common) + " of the same waiters at " + counted(crowds.size(), "look"),
-                    owner ? "its owner " + doing(*owner) : "its owner was not found among the threads"},
-       .confidence = crowds.size() > 1 ? Confidence::kCertain : Confidence::kLikely,
-       .next = "jtrace stack " + facts.target});
 }
 
 }  // namespace
@@ -174,18 +77,6 @@ void find_lost_locks(const Facts& facts, std::vector<Finding>& found) {
                      .evidence = {doing(first)},
                      .confidence = single && facts.live ? Confidence::kLikely : Confidence::kCertain,
                      .next = "jtrace inspect " + facts.target + " locks"});
-  }
-}
-
-void find_contention(const Facts& facts, std::vector<Finding>& found) {
-  if (facts.looks.empty() || stands_still(facts)) return;
-  std::vector<std::map<Lock, Crowd>> looks;
-  for (const ThreadsLook& each : facts.looks) looks.push_back(crowds_of(each));
-  for (const auto& [lock, crowd] : looks.back()) {
-    std::vector<const Crowd*> crowds;
-    for (const auto& look : looks)
-      if (const auto then = look.find(lock); then != look.end()) crowds.push_back(&then->second);
-    if (crowds.size() == looks.size()) judge_crowd(facts, crowds, found);
   }
 }
 

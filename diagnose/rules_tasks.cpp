@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/strings.h"
+#include "diagnose/cpu_share.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -15,10 +16,11 @@ namespace {
 std::set<ThreadKey> stuck_of(const ThreadsLook& look, const PoolFact& pool) {
   std::set<ThreadKey> stuck;
   const auto is_stuck = [&](const ThreadFact* each) {
-    if (each == nullptr || !each->wait || each->state == "TIMED_WAITING") return false;
+    if (each == nullptr || !each->wait) return false;
     const WaitFact& wait = *each->wait;
     if (wait.kind == "queued") return wait.object == pool.object;
-    return (wait.blocks() || wait.kind == "end" || wait.kind == "task") && stuck.contains(wait.owner);
+    return each->state != "TIMED_WAITING" && (wait.blocks() || wait.kind == "end" || wait.kind == "task") &&
+           stuck.contains(wait.owner);
   };
   for (std::size_t before = 0, first = 1; first == 1 || stuck.size() > before; first = 0) {
     before = stuck.size();
@@ -38,6 +40,22 @@ bool has_starved(const ThreadsLook& look, const std::vector<ThreadKey>& threads)
     return std::is_permutation(each.threads.begin(), each.threads.end(), threads.begin(), threads.end()) &&
            is_starved(look, each);
   });
+}
+
+// Threads that give up waiting some time.
+std::vector<ThreadKey> patient_of(const ThreadsLook& look, const PoolFact& pool) {
+  std::vector<ThreadKey> patient;
+  for (const ThreadKey key : pool.threads)
+    if (const ThreadFact* each = look.find(key); each && each->state == "TIMED_WAITING") patient.push_back(key);
+  return patient;
+}
+
+// With short time limits the pool works again in a moment: such a wait counts if it is one and the same for long.
+bool wait_for_long(const Facts& facts, const PoolFact& pool, const std::vector<ThreadKey>& patient) {
+  return looks_span(facts, kHeldLong) &&
+         std::all_of(facts.looks.begin(), facts.looks.end(),
+                     [&](const ThreadsLook& each) { return has_starved(each, pool.threads); }) &&
+         std::all_of(patient.begin(), patient.end(), [&](ThreadKey key) { return slept_all_along(facts, key); });
 }
 
 Finding starved(const Facts& facts, const PoolFact& pool) {
@@ -66,7 +84,15 @@ void find_starved_pools(const Facts& facts, std::vector<Finding>& found) {
   for (const PoolFact& each : last.pools) {
     if (!is_starved(last, each)) continue;
     if (facts.looks.size() > 1 && !has_starved(facts.looks[facts.looks.size() - 2], each.threads)) continue;
+    const auto patient = patient_of(last, each);
+    if (!patient.empty() && !wait_for_long(facts, each, patient)) continue;
     found.push_back(starved(facts, each));
+    if (patient.empty()) continue;
+    found.back().evidence.push_back(counted(patient.size(), "thread") + " of them " +
+                                    (patient.size() == 1 ? "has" : "have") +
+                                    " a time limit, which did not end the wait in " +
+                                    seconds(static_cast<double>(last.ns - facts.looks.front().ns) / 1e9));
+    found.back().confidence = Confidence::kLikely;
   }
 }
 

@@ -40,4 +40,11 @@ inline std::string own_place(const std::vector<FrameFact>& frames) {
   return frames.empty() ? "" : place(frames.front());
 }
 
+// '"worker" #12 is waiting to lock <0x...>, at App.cross(App.java:66)'
+inline std::string doing(const ThreadFact& thread) {
+  std::string text = quoted(thread) + (thread.wait ? " is " + thread.wait->text : " is " + thread.state);
+  if (!thread.frames.empty()) text += ", at " + own_place(thread.frames);
+  return text;
+}
+
 }  // namespace jtrace::diagnose

@@ -117,13 +117,14 @@ class Search {
 
   TaskWaits run() {
     for (const Party& each : locks_.parties())
-      if (const Wait* wait = locks_.wait_of(each.key); wait && !LockFacts::has_time_limit(each)) look_at(each, *wait);
+      if (const Wait* wait = locks_.wait_of(each.key); wait) look_at(each, *wait);
     return std::move(found_);
   }
 
  private:
   void look_at(const Party& party, const Wait& wait) {
-    if (wait.kind == "wait" && is_in(*party.walk, "java.lang.Thread", "join"))
+    const bool limited = LockFacts::has_time_limit(party);
+    if (wait.kind == "wait" && !limited && is_in(*party.walk, "java.lang.Thread", "join"))
       return add(Work::Kind::kEnd, party, key_of(wait.object));
     if (wait.kind != "park" || wait.owner_thread != 0) return;
     const bool future = is_in(*party.walk, "java.util.concurrent.FutureTask", "awaitDone");
@@ -131,7 +132,7 @@ class Search {
     const Address task = fields_.reference(party.object, "parkBlocker");
     if (task == 0) return;
     if (const Address runner = future ? fields_.reference(task, "runner") : 0; runner != 0)
-      return add(Work::Kind::kRunning, party, key_of(runner));
+      return limited ? void() : add(Work::Kind::kRunning, party, key_of(runner));
     if (!future && ends_by_a_timer(fields_, task)) return;
     if (const Address pool = pool_with(task); pool != 0) add(Work::Kind::kQueued, party, 0, pool);
   }
