@@ -188,7 +188,7 @@ Result<Publish> JvmCollector::look_at_busy_threads() {
       // A thread that did not get a processor since the last stack has not moved, which proves nothing.
       if (*each.cpu_ns < ran[each.java.id] + kRanBetween) continue;
       ran[each.java.id] = *each.cpu_ns;
-      stacks[each.java.id].push_back(frames_of(each.walk));
+      stacks[each.java.id].push_back(frames_of(*inspection_, each.walk));
     }
   }
   return [stacks = std::move(stacks), pauses = std::move(pauses), operations](Collected& collected) {

@@ -18,6 +18,34 @@ bool same_place(const std::vector<FrameFact>& one, const std::vector<FrameFact>&
          std::equal(one.begin() + 1, one.end(), other.begin() + 1);
 }
 
+// Equal lines are no evidence: a short method that is called in a loop gives the same.
+bool is_one_call(const std::vector<std::vector<FrameFact>>& stacks) {
+  const std::uint64_t call = stacks.front().front().call;
+  return call != 0 &&
+         std::all_of(stacks.begin(), stacks.end(), [call](const auto& each) { return each.front().call == call; });
+}
+
+Finding spinning(const Facts& facts, const ThreadFact& thread, double ran, std::size_t stacks, bool one_call) {
+  const std::string method = printable(thread.frames.front().method);
+  const std::string all = std::to_string(stacks) + " of " + counted(stacks, "stack");
+  const std::string cpu = "on a processor " + percent(ran) + " of the time, and ready to run for the rest";
+  const std::string at = place(thread.frames.front());
+  Finding finding{.rule = "spinning", .next = "jtrace profile " + facts.target + " --duration 10"};
+  if (one_call) {
+    finding.sentence = "The thread " + quoted(thread.name) + " runs without a pause in one call of " + method + ".";
+    finding.evidence = {cpu, "at " + at + " in " + all + ", called from the same lines",
+                        "the JVM's counters of this method have not changed meanwhile: no other call has begun"};
+    finding.confidence = Confidence::kLikely;
+  } else {
+    finding.sentence = "The thread " + quoted(thread.name) + " runs without a pause, and was in " + method + " in " +
+                       all + ": it is one call that does not end, or many short ones.";
+    finding.evidence = {cpu, "the last time at " + at + ", each time called from the same lines",
+                        "compiled code does not count its calls, so the two cannot be told apart"};
+    finding.confidence = Confidence::kHint;
+  }
+  return finding;
+}
+
 bool is_late(const Facts& facts, ThreadKey key) {
   const auto has = [key](const std::vector<LateFact>& late) {
     return std::any_of(late.begin(), late.end(), [key](const LateFact& each) { return each.key == key; });
@@ -57,14 +85,7 @@ void judge(const Facts& facts, const ThreadFact& thread, std::vector<Finding>& f
   if (stacks.size() < kStacks) return;
   for (const auto& each : stacks)
     if (!same_place(stacks.front(), each)) return;
-  found.push_back({.rule = "spinning",
-                   .sentence = "The thread " + quoted(thread.name) + " runs without a pause in one call of " +
-                               printable(thread.frames.front().method) + ".",
-                   .evidence = {"on a processor " + percent(ran) + " of the time, and ready to run for the rest",
-                                "at " + place(thread.frames.front()) + " in " + std::to_string(stacks.size()) + " of " +
-                                    counted(stacks.size(), "stack") + ", called from the same lines"},
-                   .confidence = Confidence::kLikely,
-                   .next = "jtrace profile " + facts.target + " --duration 10"});
+  found.push_back(spinning(facts, thread, ran, stacks.size(), is_one_call(stacks)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "coreinspect/runtime/compile_task.h"
+#include "coreinspect/tools/call_mark.h"
 #include "coreinspect/tools/crash.h"
 #include "coreinspect/tools/lock_facts.h"
 #include "coreinspect/tools/profile.h"
@@ -98,6 +99,12 @@ std::vector<FrameFact> frames_of(const coreinspect::Walk& walk) {
   return frames;
 }
 
+std::vector<FrameFact> frames_of(const coreinspect::Inspection& inspection, const coreinspect::Walk& walk) {
+  std::vector<FrameFact> frames = frames_of(walk);
+  if (!frames.empty()) frames.front().call = coreinspect::mark_of_call(inspection, walk);
+  return frames;
+}
+
 std::optional<CrashFact> crash_of(const coreinspect::Inspection& inspection,
                                   const coreinspect::ThreadSnapshot& snapshot) {
   constexpr std::ptrdiff_t kShown = 6;
@@ -129,6 +136,8 @@ ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspec
   for (const auto& each : snapshot.threads) {
     look.threads.push_back(fact_of(each));
     add_compilation(inspection, each, look.threads.back());
+    if (auto& frames = look.threads.back().frames; !frames.empty())
+      frames.front().call = coreinspect::mark_of_call(inspection, each.walk);
   }
   for (const auto& each : snapshot.virtual_threads) look.threads.push_back(fact_of(each));
   if (!inspection.healthy()) return look;

@@ -7,6 +7,8 @@
 namespace jtrace::diagnose {
 
 std::vector<FrameFact> frames_of(const coreinspect::Walk& walk);
+// With FrameFact::call.
+std::vector<FrameFact> frames_of(const coreinspect::Inspection& inspection, const coreinspect::Walk& walk);
 // Nothing if the target is no core of a JVM that crashed.
 std::optional<CrashFact> crash_of(const coreinspect::Inspection& inspection,
                                   const coreinspect::ThreadSnapshot& snapshot);

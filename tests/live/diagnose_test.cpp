@@ -217,7 +217,7 @@ TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
   const auto jvm = start();
   must(jvm->ask("contend 6"));
   must(jvm->ask("spin"));
-  const Diagnosis found = diagnose_until(*jvm, "spinning");
+  const Diagnosis found = diagnose_until_found(*jvm, "spinning");
   EXPECT_EQ(found.done.status, 1);
   EXPECT_THAT(found.rules(), ElementsAre("contention", "spinning")) << found.done.out;
   EXPECT_THAT(found.texts("contention"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("6 threads wait"),
@@ -233,14 +233,69 @@ TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
   EXPECT_EQ(stopped.done.status, 1);
   EXPECT_THAT(stopped.rules(), ElementsAre("stopped")) << stopped.done.out;
   EXPECT_THAT(stopped.texts("stopped"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("kill -CONT"))));
-  EXPECT_THAT(diagnose_until(*jvm, "spinning").rules(), ElementsAre("contention", "spinning"));
+  EXPECT_THAT(diagnose_until_found(*jvm, "spinning").rules(), ElementsAre("contention", "spinning"));
 }
 
 TEST_P(Diagnose, NamesAThreadThatReadsTheClockAllTheTime) {
   const auto jvm = start();
   must(jvm->ask("clock"));
-  EXPECT_THAT(diagnose_until(*jvm, "spinning").texts("spinning"),
-              ElementsAre(AllOf(HasSubstr("clock-watcher"), HasSubstr("Ailing.watchTheClock"))));
+  EXPECT_THAT(diagnose_until_found(*jvm, "spinning").texts("spinning"),
+              ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("clock-watcher"), HasSubstr("Ailing.watchTheClock"))));
+}
+
+// Equal stacks do not make it one call.
+TEST_P(Diagnose, DoesNotTakeManyShortCallsForOne) {
+  for (const char* what : {"calls 0", "calls 1"}) {
+    SCOPED_TRACE(what);
+    const auto jvm = start({}, "MoreAilments");
+    must(jvm->ask(what));
+    for (int i = 0; i < 3; ++i) {
+      const Diagnosis found = diagnose(jvm->pid_text());
+      std::vector<std::string> rules = found.rules();
+      std::erase(rules, "processors");
+      EXPECT_THAT(rules, IsEmpty()) << found.done.out;
+      EXPECT_THAT(found.texts("spinning"), ::testing::Each(HasSubstr("or many short ones"))) << found.done.out;
+    }
+  }
+}
+
+TEST_P(Diagnose, NamesALockThatGoesFromHandToHand) {
+  for (const char* kind : {"hand-over 50", "hand-over-fair 50"}) {
+    SCOPED_TRACE(kind);
+    const auto jvm = start({}, "MoreAilments");
+    must(jvm->ask(kind));
+    std::vector<std::string> rules;
+    Diagnosis found;
+    for (int i = 0; i < 5 && rules.empty(); ++i) {
+      found = diagnose(jvm->pid_text());
+      rules = found.rules();
+      std::erase(rules, "processors");
+      EXPECT_THAT(found.texts("contention"), ::testing::Each(::testing::Not(HasSubstr("does not give back"))));
+    }
+    EXPECT_THAT(rules, ElementsAre("contention")) << found.done.out;
+    EXPECT_THAT(found.texts("contention"),
+                ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("7 "), HasSubstr("hands-"))));
+  }
+}
+
+TEST_P(Diagnose, SaysNothingOfALockThatIsHadForAMoment) {
+  const auto jvm = start({}, "MoreAilments");
+  must(jvm->ask("brief-locks 8"));
+  for (int i = 0; i < 3; ++i) {
+    const Diagnosis found = diagnose(jvm->pid_text());
+    std::vector<std::string> rules = found.rules();
+    std::erase(rules, "processors");
+    EXPECT_THAT(rules, IsEmpty()) << found.done.out;
+  }
+}
+
+TEST_P(Diagnose, NamesAPoolWhoseThreadsWaitForItselfForAnHour) {
+  const auto jvm = start({}, "MoreAilments");
+  must(jvm->ask("patient-pool 2"));
+  EXPECT_THAT(diagnose(jvm->pid_text(), {"--interval", "0.3"}).texts("pool"), IsEmpty());
+  EXPECT_THAT(diagnose_until(*jvm, "pool").texts("pool"),
+              ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("All 2 threads of a pool wait"), HasSubstr("patient"),
+                                HasSubstr("time limit"))));
 }
 
 // A false alarm is worse than a trouble that is not found.

@@ -58,6 +58,17 @@ inline Diagnosis diagnose_until(const JvmProcess& jvm, const std::string& rule) 
   return found;
 }
 
+// The same, until it is more than a hint.
+inline Diagnosis diagnose_until_found(const JvmProcess& jvm, const std::string& rule) {
+  const auto is_found = [&](const Diagnosis& one) {
+    const std::vector<std::string> rules = one.rules();
+    return std::find(rules.begin(), rules.end(), rule) != rules.end();
+  };
+  Diagnosis found = diagnose(jvm.pid_text());
+  for (int i = 0; i < 4 && !is_found(found); ++i) found = diagnose(jvm.pid_text());
+  return found;
+}
+
 // Starts tests/apps/Ailing.
 class OnAilingJvm : public ::testing::TestWithParam<Jdk> {
  protected:

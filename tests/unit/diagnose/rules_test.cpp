@@ -129,6 +129,55 @@ TEST(ContentionRule, NeedsThreeIfTheyWaitedAllTheTime) {
   EXPECT_THAT(found_by(find_contention, carried), IsEmpty());
 }
 
+// Three looks at eight threads of which one has the lock; they waited `waits` times between two looks, the stops not
+// counted, and were ready without a processor for the share `queued`.
+Facts turns(const std::vector<ThreadKey>& owners, std::uint64_t waits, double queued = 0) {
+  std::vector<ThreadsLook> looks(3);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (ThreadKey key = 1; key <= 8; ++key) {
+      ThreadFact fact = key == owners[i] ? thread(key) : waiter(key, owners[i]);
+      fact.ran_ns = i * 100'000;
+      fact.queued_ns = static_cast<std::uint64_t>(queued * static_cast<double>(i * kSecond));
+      fact.measured_ns = i * kSecond;
+      fact.waits = 100 + i * (2 + waits);
+      looks[i].threads.push_back(fact);
+    }
+  return facts_of(std::move(looks));
+}
+
+TEST(ContentionRule, KnowsALockThatGoesFromHandToHand) {
+  const auto found = found_by(find_contention, turns({1, 5, 3}, 9));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].confidence, Confidence::kLikely);
+  EXPECT_THAT(found[0].sentence, HasSubstr("7 of 8 threads wait for one lock"));
+  EXPECT_THAT(found[0].sentence, HasSubstr("\"t1\", \"t5\", \"t3\""));
+  EXPECT_THAT(found[0].evidence.at(1), HasSubstr("each wait takes 105 ms"));
+  EXPECT_THAT(found_by(find_contention, turns({1, 5, 3}, 60)), IsEmpty()) << "had for a moment";
+  EXPECT_EQ(found_by(find_contention, turns({1, 5, 3}, 9, 0.1)).at(0).confidence, Confidence::kHint);
+  Facts moved = turns({1, 5, 3}, 9);
+  for (ThreadFact& each : moved.looks[2].threads)
+    if (each.wait) each.wait->object = 0x80;
+  EXPECT_THAT(found_by(find_contention, moved), SizeIs(1));
+}
+
+TEST(ContentionRule, SaysThatALockIsNotGivenBackOnlyIfNobodyWasWaked) {
+  const auto kept = found_by(find_contention, turns({2, 2, 2}, 0));
+  ASSERT_THAT(kept, SizeIs(1));
+  EXPECT_EQ(kept[0].confidence, Confidence::kCertain);
+  EXPECT_THAT(kept[0].sentence, HasSubstr("7 threads wait for a lock that \"t2\" does not give back."));
+  const auto again = found_by(find_contention, turns({2, 2, 2}, 9));
+  ASSERT_THAT(again, SizeIs(1));
+  EXPECT_EQ(again[0].confidence, Confidence::kLikely);
+  EXPECT_THAT(again[0].sentence, HasSubstr("had at each of 3 looks."));
+  EXPECT_THAT(found_by(find_contention, turns({2, 2, 2}, 60)), IsEmpty());
+  // A waiter that looks for itself, beside an owner that has slept; and one that runs.
+  Facts looks_itself = turns({2, 2, 2}, 0);
+  looks_itself.looks[2].threads[7].waits = 110;
+  EXPECT_EQ(found_by(find_contention, looks_itself).at(0).confidence, Confidence::kCertain);
+  looks_itself.looks[2].threads[1].waits = 110;
+  EXPECT_EQ(found_by(find_contention, looks_itself).at(0).confidence, Confidence::kLikely);
+}
+
 TEST(ContentionRule, LeavesWhatADeadlockExplainsToThatRule) {
   ThreadsLook look = crowd(9, 99);
   look.deadlocks = {{99, 98}};
@@ -197,6 +246,22 @@ TEST(SpinningRule, NeedsManyStacksAllAlike) {
   Facts torn = busy(1, 0);
   torn.looks[1].threads[0].whole = false;
   EXPECT_THAT(found_by(find_spinning, torn), IsEmpty());
+}
+
+TEST(SpinningRule, IsAHintIfItMayBeManyCalls) {
+  Facts facts = busy(1, 0);
+  const auto hint = found_by(find_spinning, facts);
+  ASSERT_THAT(hint, SizeIs(1));
+  EXPECT_EQ(hint[0].confidence, Confidence::kHint);
+  EXPECT_THAT(hint[0].sentence, HasSubstr("was in App.turn in 11 of 11 stacks"));
+  EXPECT_THAT(hint[0].sentence, HasSubstr("or many short ones"));
+  for (ThreadsLook& look : facts.looks) look.threads[0].frames[0].call = 7;
+  for (auto& stack : facts.busy[1]) stack[0].call = 7;
+  const auto found = found_by(find_spinning, facts);
+  EXPECT_EQ(found.at(0).confidence, Confidence::kLikely);
+  EXPECT_THAT(found.at(0).sentence, HasSubstr("in one call of App.turn."));
+  facts.busy[1][3][0].call = 8;
+  EXPECT_EQ(found_by(find_spinning, facts).at(0).confidence, Confidence::kHint);
 }
 
 TEST(SpinningRule, LeavesALateThreadToTheSafepoint) {
@@ -462,6 +527,32 @@ TEST(PoolRule, CountsThreadsThatWaitForStuckOnesAndFindsAMovedPool) {
   EXPECT_THAT(found_by(find_starved_pools, facts_of({chain(0x40), chain(0x80)})), SizeIs(1));
   const ThreadsLook for_outside = starved({for_task(1, "task", 0, 9), for_task(2, "queued", 0x40, 0)});
   EXPECT_THAT(found_by(find_starved_pools, facts_of({for_outside, for_outside})), IsEmpty());
+}
+
+TEST(PoolRule, CountsWaitsWithATimeLimitThatLast) {
+  const auto facts = [](std::uint64_t waits) {
+    Facts made = facts_of({});
+    for (std::size_t i = 0; i < 3; ++i) {
+      ThreadsLook look = starved({for_task(1, "queued", 0x40, 0), for_task(2, "queued", 0x40, 0)});
+      look.ns = i * kSecond;
+      look.threads[0].state = "TIMED_WAITING";
+      look.threads[0].waits = 10 + i * (2 + waits);
+      ThreadFact idle = thread(9);
+      idle.state = "WAITING";
+      idle.waits = 2 * i;
+      look.threads.push_back(idle);
+      made.looks.push_back(look);
+    }
+    return made;
+  };
+  const auto found = found_by(find_starved_pools, facts(0));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].confidence, Confidence::kLikely);
+  EXPECT_THAT(found[0].evidence.back(), HasSubstr("1 thread of them has a time limit"));
+  EXPECT_THAT(found_by(find_starved_pools, facts(4)), IsEmpty());
+  Facts brief = facts(0);
+  brief.looks.resize(2);
+  EXPECT_THAT(found_by(find_starved_pools, brief), IsEmpty());
 }
 
 TEST(PoolRule, IsLessSureOfAPoolThatMayGrowAndOfOneLook) {

@@ -1,0 +1,20 @@
+// A mark of the call that a thread is in: where two looks give the same mark, it was the same call.
+//
+// Code of C2 does not count its calls, so equal frames are no evidence. But what runs in code that was entered in the
+// middle of a loop (on-stack replacement) began in the interpreter or in code of C1, and these count each call of the
+// method in its MethodCounters or its MethodData (templateInterpreterGenerator, c1_LIRGenerator): if the counts are
+// the same later, no call of it has begun in between, by any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "coreinspect/model/inspection.h"
+#include "coreinspect/unwind/java_walker.h"
+
+namespace jtrace::coreinspect {
+
+// Of the innermost frame of Java in a walk. 0: it cannot be known. Reads the present counts, past the VM's cache.
+// Threads: one at a time.
+std::uint64_t mark_of_call(const Inspection& inspection, const Walk& walk);
+
+}  // namespace jtrace::coreinspect
