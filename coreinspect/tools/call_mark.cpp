@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "base/strings.h"
+#include "coreinspect/runtime/bytecodes.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -44,6 +48,31 @@ bool add_counts(const Inspection& inspection, Address method, Hash& hash) {
   return counters || data;
 }
 
+// Methods that a loop calls to wait for something: what they do is over at once.
+bool is_called_to_wait(std::string_view method) {
+  constexpr std::string_view kPlaces[] = {
+      "java/lang/System.",           "java/lang/Thread.",         "java/lang/Math.", "java/util/concurrent/atomic/",
+      "java/lang/invoke/VarHandle.", "jdk/internal/misc/Unsafe.", "sun/misc/Unsafe."};
+  return std::any_of(std::begin(kPlaces), std::end(kPlaces),
+                     [method](std::string_view place) { return method.starts_with(place); });
+}
+
+// Whether the loops around that place call other methods. The compiler may have made these part of the loop without a
+// trace of them at the places where a stack is read: a thread that serves one request after the other looks like that.
+bool loop_calls_others(const Inspection& inspection, const JavaMethod& method, int bci) {
+  const auto code = disassemble(ConstantPoolModel(inspection.classes()), method);
+  if (!code) return true;
+  int begin = bci, end = bci;
+  for (const Instruction& each : *code) {
+    const bool jumps = each.name.starts_with("if") || each.name.starts_with("goto");
+    const auto target = jumps ? parse_decimal<int>(each.operands) : std::nullopt;
+    if (target && *target <= bci && each.bci >= bci) begin = std::min(begin, *target), end = std::max(end, each.bci);
+  }
+  return std::any_of(code->begin(), code->end(), [&](const Instruction& each) {
+    return each.bci >= begin && each.bci <= end && each.name.starts_with("invoke") && !is_called_to_wait(each.operands);
+  });
+}
+
 }  // namespace
 
 std::uint64_t mark_of_call(const Inspection& inspection, const Walk& walk) {
@@ -57,6 +86,7 @@ std::uint64_t mark_of_call(const Inspection& inspection, const Walk& walk) {
   if (!blob || !*blob || (*blob)->method != frame->method->address) return 0;
   const auto entry = inspection.vm().read_field<std::int32_t>((*blob)->address, "nmethod", "_entry_bci");
   if (!entry || *entry == kInvocationEntry) return 0;
+  if (loop_calls_others(inspection, *frame->method, frame->bci)) return 0;
   Hash hash;
   hash.add(&(*blob)->address, sizeof(Address));
   hash.add(&(*blob)->compile_id, sizeof(int));

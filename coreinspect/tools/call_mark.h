@@ -3,7 +3,8 @@
 // Code of C2 does not count its calls, so equal frames are no evidence. But what runs in code that was entered in the
 // middle of a loop (on-stack replacement) began in the interpreter or in code of C1, and these count each call of the
 // method in its MethodCounters or its MethodData (templateInterpreterGenerator, c1_LIRGenerator): if the counts are
-// the same later, no call of it has begun in between, by any thread.
+// the same later, no call of it has begun in between, by any thread. A loop that calls other methods gives no mark: it
+// may be the outermost one of a healthy thread, with the calls that it makes compiled into it.
 #pragma once
 
 #include <cstdint>

@@ -249,7 +249,7 @@ TEST_P(Diagnose, DoesNotTakeManyShortCallsForOne) {
     SCOPED_TRACE(what);
     const auto jvm = start({}, "MoreAilments");
     must(jvm->ask(what));
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 2; ++i) {
       const Diagnosis found = diagnose(jvm->pid_text());
       std::vector<std::string> rules = found.rules();
       std::erase(rules, "processors");
