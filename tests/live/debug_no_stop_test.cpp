@@ -146,7 +146,7 @@ TEST_P(DebugNoStop, NoObjectIsTakenForAnother) {
   ASSERT_NO_FATAL_FAILURE(serve("Moved", {"-Xmx24m", "-XX:+UseSerialGC"}));
   const Id moved = type("LMoved;"), kept = type("LMoved$Kept;");
   const Id array_field = field(moved, "KEPT"), load = field(kept, "load");
-  constexpr int kRounds = 150;
+  constexpr int kRounds = 80;
   int right = 0, collected = 0;
   for (int round = 0; round < kRounds; ++round) {
     const Id array = static_object(moved, array_field);
