@@ -31,7 +31,10 @@ Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& insp
     if (arguments.hold)
       return Opened(std::make_unique<debug::HoldSource>(inspection, arguments.world,
                                                         debug::HoldOptions{.most = arguments.max_hold, .say = say}));
-    if (arguments.no_stop) return Opened(std::make_unique<debug::LiveSource>(inspection, arguments.world, stop));
+    if (arguments.no_stop) {
+      JTRACE_RETURN_IF_ERROR(debug::LiveSource::check(inspection));
+      return Opened(std::make_unique<debug::LiveSource>(inspection, arguments.world, stop));
+    }
     return Opened(std::make_unique<debug::SnapshotSource>(*process, arguments.world, stop));
   }
   JTRACE_ASSIGN_OR_RETURN(auto core, debug::CoreSource::open(inspection, arguments.world));

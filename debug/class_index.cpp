@@ -37,6 +37,20 @@ bool is_part_of_lambda_form(std::string_view internal) {
   return std::any_of(part.begin(), part.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
+// The loaders that live as long as the JVM: boot (without an object), platform or extension, application.
+bool is_for_ever(const coreinspect::Loader& loader) {
+  constexpr std::string_view kNames[] = {"jdk.internal.loader.ClassLoaders$PlatformClassLoader",
+                                         "jdk.internal.loader.ClassLoaders$AppClassLoader",
+                                         "sun.misc.Launcher$ExtClassLoader", "sun.misc.Launcher$AppClassLoader"};
+  return loader.object == 0 || std::find(std::begin(kNames), std::end(kNames), loader.name) != std::end(kNames);
+}
+
+// A hidden class has a suffix after a dot or a slash that begins with a digit (class_signature, ClassIndex::add).
+bool is_hidden(std::string_view signature) {
+  const std::size_t at = signature.find_last_of("./");
+  return at != signature.npos && at + 1 < signature.size() && signature[at + 1] >= '0' && signature[at + 1] <= '9';
+}
+
 }  // namespace
 
 std::string ClassIndex::signature_of(const std::string& internal) {
@@ -59,6 +73,25 @@ void ClassIndex::add_all() {
     add(klass);
     add_arrays_of(klass);
   }
+}
+
+void ClassIndex::find_unloadable() {
+  coreinspect::Loaders loaders(inspection_);
+  for (const LoadedClass& type : classes_)
+    if (!type.is_primitive() && (is_hidden(type.signature) || !is_for_ever(loaders.of(type.klass))))
+      unloadable_.push_back(&type);
+}
+
+void ClassIndex::drop_unloadable() {
+  for (const LoadedClass* type : unloadable_) {
+    by_address_.erase(type->klass);
+    std::erase(by_signature_[type->signature], type);
+    std::erase(listed_, type);
+    methods_.erase(type->klass);
+  }
+  unloadable_.clear();
+  dropped_ = true;
+  may_look_again_ = false;
 }
 
 bool ClassIndex::is_there(const LoadedClass& type) const {
@@ -158,7 +191,9 @@ const LoadedClass* ClassIndex::of_object(Address object) {
   if (const LoadedClass* known = find(*klass)) return known;
   if (may_look_again_) {
     may_look_again_ = false;
+    const std::size_t before = classes_.size();
     add_all();
+    for (std::size_t i = before; i < classes_.size(); ++i) unloadable_.push_back(&classes_[i]);
     if (const LoadedClass* known = find(*klass)) return known;
   }
   const auto& model = inspection_.classes();

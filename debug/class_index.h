@@ -55,7 +55,12 @@ class ClassIndex {
   // Of a target that runs. Whether the class is where it was: it may have been unloaded, and another one put there.
   bool is_there(const LoadedClass& type) const;
   // From now on of_object() looks for classes that were loaded meanwhile: at most once until the next call.
-  void expect_new() { may_look_again_ = true; }
+  void expect_new() { may_look_again_ = !dropped_; }
+  // Notes which classes can be unloaded: those of loaders other than the JDK's three, and hidden ones.
+  void find_unloadable();
+  // Some class was unloaded. Nothing tells which, and another class may be at its address: from now on those that can
+  // be unloaded are no classes of this target, and classes that are loaded later neither.
+  void drop_unloadable();
 
   // "" for none. Wire form, UTF-8.
   std::string generic_signature(const LoadedClass& type) const;
@@ -94,7 +99,8 @@ class ClassIndex {
   std::map<Address, std::vector<Address>> methods_;
   std::set<Address> with_variables_;
   bool incomplete_ = false;
-  bool may_look_again_ = false;
+  std::vector<const LoadedClass*> unloadable_;
+  bool may_look_again_ = false, dropped_ = false;
 };
 
 }  // namespace jtrace::debug

@@ -25,32 +25,38 @@ std::string time_of_day() {
 
 Result<> LiveSource::available() const { return check_runs(*inspection_.target().process()); }
 
+Result<> LiveSource::check(const coreinspect::Inspection& inspection) {
+  const coreinspect::CollectionWatch watch(inspection);
+  if (watch.moves_meanwhile())
+    return fail(ErrorCategory::kRefused,
+                std::string(inspection.vm().collector()) +
+                    " moves objects while the program runs: no reference would stay right",
+                "without --no-stop the debugger gets a copy; --hold stops the JVM while it is connected");
+  if (!watch.can_see())
+    return fail(ErrorCategory::kRefused, "this JVM does not tell when its collector moves objects",
+                "without --no-stop the debugger gets a copy");
+  return {};
+}
+
 Result<> LiveSource::take() {
   inspection_.vm().cached_memory()->reset();
   inspection_.classes().forget();
   JTRACE_RETURN_IF_ERROR(inspection_.read_mappings_again());
   watch_.emplace(inspection_);
-  if (watch_->moves_meanwhile())
-    return fail(ErrorCategory::kRefused,
-                std::string(inspection_.vm().collector()) +
-                    " moves objects while the program runs: no reference would stay right",
-                "without --no-stop the debugger gets a copy; --hold stops the JVM while it is connected");
-  if (!watch_->can_see())
-    return fail(ErrorCategory::kRefused, "this JVM does not tell when its collector moves objects",
-                "without --no-stop the debugger gets a copy");
   for (const auto until = steady_clock::now() + kLongestCollection;
        watch_->look() == Sight::kRuns && steady_clock::now() < until;)
     std::this_thread::sleep_for(milliseconds(1));
   runs_ = false;
+  const auto unloaded = World::unloaded_classes(inspection_);
   JTRACE_ASSIGN_OR_RETURN(auto snapshot, coreinspect::take_thread_snapshot(
                                              inspection_, {.max_stop = snapshot_.max_stop, .details = false}));
   world_ = std::make_unique<World>(inspection_, std::move(snapshot), options_);
-  world_->let_run();
+  world_->let_run(unloaded);
   return {};
 }
 
 Result<World*> LiveSource::begin() {
-  told_ = false;
+  told_ = told_of_classes_ = false;
   options_.name = "process " + std::to_string(inspection_.target().process()->pid()) + ", which runs: its stacks at " +
                   time_of_day() + ", its objects as they are when asked for";
   // Where collections follow each other closely, the stacks come without their references.
@@ -78,8 +84,13 @@ void LiveSource::say_moved() {
         "are lost");
 }
 
-// Whether no collection has begun since the last look. Otherwise, once it has ended, finds the threads' objects anew.
+// Whether no collection has begun and no class was unloaded since the last look. Otherwise, once it has ended, finds
+// the threads' objects anew.
 bool LiveSource::is_settled() {
+  if (world_->drop_unloaded_classes()) {
+    say_unloaded();
+    return false;
+  }
   const Sight sight = watch_->look();
   if (sight == Sight::kNone && !runs_) return true;
   runs_ = sight == Sight::kRuns;
@@ -87,11 +98,18 @@ bool LiveSource::is_settled() {
   return false;
 }
 
+void LiveSource::say_unloaded() {
+  if (!std::exchange(told_of_classes_, true))
+    snapshot_.say(
+        "classes were unloaded: those of the program's own class loaders are not shown any more, and may be "
+        "others by now; a debugger that connects anew sees them");
+}
+
 // Waits for the end of a collection that runs. False: it takes too long.
 bool LiveSource::catch_up() {
   for (const auto until = steady_clock::now() + kLongestCollection; steady_clock::now() < until;) {
     if (is_settled()) return true;
-    say_moved();
+    if (world_->objects_have_moved() || runs_) say_moved();
     if (runs_) std::this_thread::sleep_for(milliseconds(1));
   }
   return false;

@@ -110,7 +110,8 @@ class HoldSource final : public Source {
 
 class LiveSource final : public Source {
  public:
-  // Errors of begin(): kRefused for a collector that moves objects while the program runs.
+  // kRefused for a collector that moves objects while the program runs.
+  static Result<> check(const coreinspect::Inspection& inspection);
   LiveSource(coreinspect::Inspection& inspection, const WorldOptions& options, SnapshotOptions snapshot)
       : inspection_(inspection), options_(options), snapshot_(std::move(snapshot)) {}
   Result<> available() const override;
@@ -125,6 +126,7 @@ class LiveSource final : public Source {
   bool is_settled();
   bool catch_up();
   void say_moved();
+  void say_unloaded();
 
   coreinspect::Inspection& inspection_;
   WorldOptions options_;
@@ -133,6 +135,7 @@ class LiveSource final : public Source {
   std::unique_ptr<World> world_;
   bool runs_ = false;  // a collection, at the last look
   bool told_ = false;  // that one ran
+  bool told_of_classes_ = false;
 };
 
 }  // namespace jtrace::debug

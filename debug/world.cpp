@@ -2,11 +2,21 @@
 
 #include <algorithm>
 
+#include "coreinspect/tools/counters.h"
 #include "debug/apart_text.h"
 
 namespace jtrace::debug {
 
 using coreinspect::AddressRange;
+
+// Those of the archive of the JDK's classes too.
+std::optional<std::uint64_t> World::unloaded_classes(const coreinspect::Inspection& inspection) {
+  const auto counters = coreinspect::read_counters(inspection.vm());
+  const auto own = counters ? counters->long_value("java.cls.unloadedClasses") : std::nullopt;
+  const auto shared = counters ? counters->long_value("java.cls.sharedUnloadedClasses") : std::nullopt;
+  if (!own) return std::nullopt;
+  return static_cast<std::uint64_t>(*own + shared.value_or(0));
+}
 
 World::World(coreinspect::Inspection& inspection, coreinspect::ThreadSnapshot snapshot, const WorldOptions& options)
     : inspection_(inspection),
@@ -26,8 +36,10 @@ std::vector<std::string> World::missing() const {
   return lines;
 }
 
-void World::let_run() {
+void World::let_run(std::optional<std::uint64_t> unloaded) {
   runs_ = true;
+  unloaded_ = unloaded;
+  classes_.find_unloadable();
   (void)threads_.locks();  // they are those of the snapshot
   for (const auto& thread : threads_.snapshot().virtual_threads)
     for (const auto& frame : thread.walk.frames)
@@ -41,6 +53,15 @@ void World::let_run() {
   inspection_.vm().cached_memory()->keep_overlays(stacks);
 }
 
+bool World::drop_unloaded_classes() {
+  inspection_.vm().cached_memory()->forget();
+  const auto now = unloaded_classes(inspection_);
+  if (now == unloaded_) return false;
+  unloaded_ = now;
+  classes_.drop_unloadable();
+  return true;
+}
+
 void World::refresh() {
   inspection_.vm().cached_memory()->forget();
   classes_.expect_new();
@@ -52,6 +73,7 @@ void World::follow_objects() {
   moved_ = true;
   refresh();
   inspection_.classes().forget();
+  if (!unloaded_) classes_.drop_unloadable();  // a collection may have unloaded some
   ids_.move(threads_.follow_objects());
 }
 

@@ -44,13 +44,19 @@ class World {
   // What cannot be seen of this target; one line each.
   std::vector<std::string> missing() const;
 
-  // The target runs on: keeps what its frames' variables need. Right after the construction.
-  void let_run();
+  // How many classes were unloaded until now; nothing if the JVM has no counters.
+  static std::optional<std::uint64_t> unloaded_classes(const coreinspect::Inspection& inspection);
+  // The target runs on: keeps what its frames' variables need. Right after the construction; `unloaded`: from before
+  // it.
+  void let_run(std::optional<std::uint64_t> unloaded);
   // Before each command on a target that runs on: what was read for the last one is out of date.
   void refresh();
   // A collection has moved objects: only threads and their groups keep their ids. References in frames lead nowhere.
   void follow_objects();
   bool objects_have_moved() const { return moved_; }
+  // Looks whether classes were unloaded since the last time, past what was read before. If so, or if the JVM does not
+  // tell, those that can be unloaded are no classes of this target any more.
+  bool drop_unloaded_classes();
   // Whether a class that was there still is.
   bool has(const LoadedClass& type) const { return !runs_ || classes_.is_there(type); }
 
@@ -89,6 +95,7 @@ class World {
   std::optional<std::vector<coreinspect::AddressRange>> regions_;  // by address
   const LoadedClass* string_ = nullptr;
   bool runs_ = false, moved_ = false;
+  std::optional<std::uint64_t> unloaded_;          // classes, until the last look; nothing without counters
   std::set<const coreinspect::Frame*> unsettled_;  // of virtual threads whose frames are in the heap, which runs on
 };
 

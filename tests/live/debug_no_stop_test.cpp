@@ -1,6 +1,8 @@
 // `jtrace debug --no-stop`: what a debugger was given before a collection is never another object after it.
 #include <gmock/gmock.h>
 
+#include <optional>
+
 #include "tests/live/jdwp_client.h"
 #include "tests/testlib/jvm_process.h"
 #include "tests/testlib/must.h"
@@ -185,6 +187,42 @@ TEST_P(DebugNoStop, NoObjectIsTakenForAnother) {
   EXPECT_EQ(must(jvm_->ask("runs")), "");
 }
 
+// Loaders come and go, with classes of the same names: another class is at the address of one that is gone.
+TEST_P(DebugNoStop, NoClassIsTakenForAnother) {
+  ASSERT_NO_FATAL_FAILURE(serve("Reloads", {"-Xmx32m", "-XX:+UseSerialGC"}));
+  const Id first = type("LReloads$Kept;"), kept = field(first, "number");
+  std::vector<std::pair<Id, Id>> reloaded;  // class, its field
+  PacketWriter name;
+  name.text("LReloads$Plug;");
+  const auto found = client_->ask(1, 2, name);
+  PacketReader in = reader(found);
+  for (std::int32_t left = in.i4(); left > 0; --left) {
+    in.u1();
+    const Id id = in.id();
+    in.i4();
+    reloaded.emplace_back(id, field(id, "number"));
+  }
+  ASSERT_FALSE(reloaded.empty());
+  const auto number = [&](Id type, Id field) -> std::optional<std::int64_t> {
+    PacketWriter body;
+    body.id(type).u4(1).id(field);
+    const auto values = client_->ask(2, 6, body);
+    if (values.error != 0) return std::nullopt;
+    PacketReader of_values = reader(values);
+    of_values.i4();
+    return static_cast<std::int64_t>(of_values.value().bits);
+  };
+  std::vector<std::optional<std::int64_t>> before;
+  for (const auto& [type, field] : reloaded) before.push_back(number(type, field));
+  must(jvm_->ask("reload"));
+  for (std::size_t i = 0; i < reloaded.size(); ++i)
+    if (const auto now = number(reloaded[i].first, reloaded[i].second)) {
+      EXPECT_EQ(now, before[i]);
+    }
+  EXPECT_EQ(number(first, kept), 42);
+  EXPECT_THAT(server_->err(), HasSubstr("classes were unloaded"));
+}
+
 std::vector<Jdk> jdks_with_zgc() {
   std::vector<Jdk> found;
   for (const Jdk& jdk : jdks())
@@ -198,12 +236,10 @@ INSTANTIATE_TEST_SUITE_P(Jdks, DebugNoStopOfZgc, ::testing::ValuesIn(jdks_with_z
 // It moves objects while the program runs.
 TEST_P(DebugNoStopOfZgc, IsRefused) {
   jvm_ = must(JvmProcess::start(GetParam(), "Idle", {.flags = {"-Xmx64m", "-XX:+UseZGC"}}));
-  server_ = must(BackgroundCommand::start({jtrace_binary(), "debug", jvm_->pid_text(), "--no-stop", "--once"}));
-  JdwpClient client(port_of(*server_));
-  client.shake_hands();
-  EXPECT_EQ(client.receive(1), "");
-  EXPECT_EQ(must(server_->wait_exit()), 1);
-  EXPECT_THAT(server_->err(), AllOf(HasSubstr("Z moves objects while the program runs"), HasSubstr("--hold")));
+  const auto done = must(run_command({jtrace_binary(), "debug", jvm_->pid_text(), "--no-stop"}));
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(done.out, "");
+  EXPECT_THAT(done.err, AllOf(HasSubstr("Z moves objects while the program runs"), HasSubstr("--hold")));
 }
 
 }  // namespace
