@@ -188,6 +188,20 @@ std::string names_of(const Facts& facts, const std::vector<ThreadKey>& keys) {
   return text;
 }
 
+// Whether who had the lock slept or waited for something else meanwhile, at each look that shows its owner. Owner and
+// state may be of different moments: who seems to wait for its own lock is not counted.
+bool rests_with_it(const Contention& lock) {
+  std::size_t rested = 0;
+  for (std::size_t i = 0; i < lock.crowds.size(); ++i) {
+    const Crowd& crowd = *lock.crowds[i];
+    const ThreadFact* owner = crowd.owner != 0 ? lock.facts.looks[i].find(crowd.owner) : nullptr;
+    if (owner == nullptr || (owner->wait && owner->wait->object == crowd.object)) continue;
+    if (!owner->state.ends_with("WAITING") && owner->state != "BLOCKED") return false;
+    ++rested;
+  }
+  return rested >= 2;
+}
+
 // A lock that threads have one after the other, and the others wait for long.
 void judge_turns(const Contention& lock, std::vector<Finding>& found) {
   const Facts& facts = lock.facts;
@@ -213,17 +227,22 @@ void judge_turns(const Contention& lock, std::vector<Finding>& found) {
     ++long_waiters;
     waited += *mean;
   }
-  if (long_waiters < kSameWaiters) return;
+  // The waits of an owner are counted with those for the lock: they make the mean too short.
+  const bool rests = rests_with_it(lock);
+  if (long_waiters < kSameWaiters && !rests) return;
   const ThreadFact* owner = lock.now(lock.last().owner);
+  if (owner != nullptr && owner->wait && owner->wait->object == lock.last().object) owner = nullptr;  // a moment later
   if (owner != nullptr && (waits_for_connections(*owner) || in_deadlock(facts, owner->key))) return;
   Finding finding{.rule = "contention", .confidence = Confidence::kLikely};
   finding.sentence = std::to_string(least) + " of " + std::to_string(all.size()) +
                      " threads wait for one lock, and its owner changes: " + names_of(facts, owners) + ".";
   finding.evidence = {name_of(lock.last()) + ", " + std::to_string(least) + " or more waiters at " +
-                          counted(facts.looks.size(), "look") + " over " + seconds(lock.elapsed() / 1e9),
-                      "each wait takes " +
-                          std::to_string(static_cast<long>(waited / static_cast<double>(long_waiters) / 1e6)) +
-                          " ms on average"};
+                      counted(facts.looks.size(), "look") + " over " + seconds(lock.elapsed() / 1e9)};
+  if (rests) finding.evidence.emplace_back("its owners slept or waited for something else while they had it");
+  else
+    finding.evidence.push_back("each wait takes " +
+                               std::to_string(static_cast<long>(waited / static_cast<double>(long_waiters) / 1e6)) +
+                               " ms on average");
   if (owner) finding.evidence.push_back("its owner " + doing(*owner));
   if (queued > kNoProcessor) {
     finding.evidence.emplace_back("the threads lack a processor, so that who has the lock has it for longer");

@@ -179,7 +179,7 @@ public final class MoreAilments {
         handOver(count, () -> {
             lock.lock();
             try {
-                sleep(millis);
+                for (long left = millis; left > 0; left -= 10) sleep(10);  // as one that reads and writes several times
             } finally {
                 lock.unlock();
             }

@@ -154,6 +154,13 @@ TEST(ContentionRule, KnowsALockThatGoesFromHandToHand) {
   EXPECT_THAT(found[0].evidence.at(1), HasSubstr("each wait takes 105 ms"));
   EXPECT_THAT(found_by(find_contention, turns({1, 5, 3}, 60)), IsEmpty()) << "had for a moment";
   EXPECT_EQ(found_by(find_contention, turns({1, 5, 3}, 9, 0.1)).at(0).confidence, Confidence::kHint);
+  // Who has it sleeps again and again, which is counted with the waits for it.
+  Facts rested = turns({1, 5, 3}, 60);
+  for (ThreadsLook& look : rested.looks)
+    for (ThreadFact& each : look.threads)
+      if (!each.wait) each.state = "TIMED_WAITING";
+  ASSERT_THAT(found_by(find_contention, rested), SizeIs(1));
+  EXPECT_THAT(found_by(find_contention, rested)[0].evidence.at(1), HasSubstr("slept or waited for something else"));
   Facts moved = turns({1, 5, 3}, 9);
   for (ThreadFact& each : moved.looks[2].threads)
     if (each.wait) each.wait->object = 0x80;
