@@ -1,7 +1,7 @@
-#include <cstdio>
 #include <thread>
 
 #include "debug/source.h"
+#include "debug/source_parts.h"
 
 namespace jtrace::debug {
 namespace {
@@ -12,14 +12,6 @@ using Sight = coreinspect::CollectionWatch::Sight;
 
 constexpr int kTries = 3;  // to take the stacks, and to answer a command, between two collections
 constexpr std::chrono::seconds kLongestCollection{10};
-
-std::string time_of_day() {
-  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  char text[16] = "";
-  std::tm local{};
-  std::strftime(text, sizeof text, "%H:%M:%S", ::localtime_r(&now, &local));
-  return text;
-}
 
 }  // namespace
 
@@ -39,9 +31,7 @@ Result<> LiveSource::check(const coreinspect::Inspection& inspection) {
 }
 
 Result<> LiveSource::take() {
-  inspection_.vm().cached_memory()->reset();
-  inspection_.classes().forget();
-  JTRACE_RETURN_IF_ERROR(inspection_.read_mappings_again());
+  JTRACE_RETURN_IF_ERROR(read_anew(inspection_));
   watch_.emplace(inspection_);
   for (const auto until = steady_clock::now() + kLongestCollection;
        watch_->look() == Sight::kRuns && steady_clock::now() < until;)
@@ -65,9 +55,7 @@ Result<World*> LiveSource::begin() {
     if (is_settled()) break;
   }
   const auto& snapshot = world_->threads().snapshot();
-  char stopped[32] = "";
-  std::snprintf(stopped, sizeof stopped, "%.1f ms", std::chrono::duration<double, std::milli>(snapshot.pause).count());
-  snapshot_.say("the JVM was stopped for " + std::string(stopped) +
+  snapshot_.say("the JVM was stopped for " + stop_text(snapshot.pause) +
                 " and runs: the debugger sees its stacks of that moment, and objects as they are when it asks");
   if (snapshot.batches > 1)
     snapshot_.say("missing: the threads were stopped in " + std::to_string(snapshot.batches) +

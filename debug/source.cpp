@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "coreinspect/tools/core_copy.h"
+#include "debug/source_parts.h"
 
 namespace jtrace::debug {
 namespace {
@@ -38,6 +39,26 @@ std::string text_of(steady_clock::duration time) {
 
 }  // namespace
 
+std::string time_of_day() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  char text[16] = "";
+  std::tm local{};
+  std::strftime(text, sizeof text, "%H:%M:%S", ::localtime_r(&now, &local));
+  return text;
+}
+
+std::string stop_text(std::chrono::nanoseconds stopped) {
+  char text[64] = "";
+  std::snprintf(text, sizeof text, "%.1f ms", std::chrono::duration<double, std::milli>(stopped).count());
+  return text;
+}
+
+Result<> read_anew(coreinspect::Inspection& inspection) {
+  if (auto* cache = inspection.vm().cached_memory()) cache->reset();
+  inspection.classes().forget();
+  return inspection.read_mappings_again();
+}
+
 Result<> check_runs(const target::Process& process) {
   if (!has_ended(process)) return {};
   return fail(ErrorCategory::kNotFound, "process " + std::to_string(process.pid()) + " has ended");
@@ -60,20 +81,16 @@ Result<> SnapshotSource::take() {
                     .with_context("no copy of the JVM")
                     .with_help("--max-stop TIME allows a longer stop, --hold stops it while a debugger is connected, "
                                "jtrace core PID -o FILE writes a core to open"));
-  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  const std::string taken_at = time_of_day();
   // Otherwise it may be a later process with the same number.
   JTRACE_RETURN_IF_ERROR(check_runs(process_));
   for (const std::string& line : copied->copy.missing()) snapshot_.say("missing: " + line);
   JTRACE_ASSIGN_OR_RETURN(core_, coreinspect::core_in_memory(copied->copy));
-  const auto stopped = duration_cast<std::chrono::microseconds>(copied->longest).count();
   JTRACE_ASSIGN_OR_RETURN(auto target, target::Target::open_core(coreinspect::path_of_core(core_)));
   JTRACE_ASSIGN_OR_RETURN(inspection_, coreinspect::Inspection::open(std::move(target)));
-  char text[64] = "";
-  std::tm local{};
-  std::strftime(text, sizeof text, "%H:%M:%S", ::localtime_r(&now, &local));
-  options_.name = "a copy of process " + std::to_string(process_.pid()) + ", taken at " + text;
-  std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(stopped) / 1e3);
-  snapshot_.say("the JVM was stopped for " + std::string(text) + " and runs again: the debugger sees a copy of it");
+  options_.name = "a copy of process " + std::to_string(process_.pid()) + ", taken at " + taken_at;
+  snapshot_.say("the JVM was stopped for " + stop_text(copied->longest) +
+                " and runs again: the debugger sees a copy of it");
   return {};
 }
 
@@ -115,10 +132,7 @@ Result<World*> HoldSource::begin() {
                                              " is held by " + target::describe_tracer(held.front()));
   }
   hold_.say("the JVM is stopped from now on, for at most " + std::to_string(hold_.most.count()) + " s (--max-hold)");
-  // What was read while it ran is void.
-  if (auto* cache = inspection_.vm().cached_memory()) cache->reset();
-  inspection_.classes().forget();
-  JTRACE_RETURN_IF_ERROR(inspection_.read_mappings_again());
+  JTRACE_RETURN_IF_ERROR(read_anew(inspection_));
   const auto threads = stop_->threads();
   JTRACE_ASSIGN_OR_RETURN(auto snapshot, coreinspect::take_thread_snapshot(
                                              inspection_, {.details = false, .locks = false, .stopped = &threads}));
