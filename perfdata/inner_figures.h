@@ -25,12 +25,13 @@ struct BufferFigures {
   std::int64_t count = 0, capacity = 0, used = 0;  // buffers, bytes, bytes
 };
 
+struct ThreadStates {
+  ThreadsByState user{}, daemon{};
+};
+
 struct InnerFigures {  // nothing where it could not be read
   std::vector<PoolBean> code_heaps;
-  struct Threads {
-    ThreadsByState user{}, daemon{};
-  };
-  std::optional<Threads> threads;  // without those that the JVM hides from its beans
+  std::optional<ThreadStates> threads;  // without those that the JVM hides from its beans
   std::optional<BufferFigures> direct_buffers;
 };
 

@@ -12,13 +12,14 @@ namespace {
 
 using perfdata::InnerFigures;
 using perfdata::kThreadStates;
+using perfdata::ThreadStates;
 
 // Nothing if one of them could not be read whole.
-std::optional<InnerFigures::Threads> count_threads(const Inspection& inspection) {
+std::optional<ThreadStates> count_threads(const Inspection& inspection) {
   const auto addresses = java_thread_addresses(inspection.vm());
   if (!addresses || !inspection.healthy()) return std::nullopt;
   ThreadReader reader(inspection);
-  InnerFigures::Threads threads;
+  ThreadStates threads;
   for (const Address each : *addresses) {
     const JavaThread thread = reader.read(each);
     if (!thread.problem.empty() || reader.read_in_collection()) return std::nullopt;
