@@ -1,9 +1,13 @@
 #include "attach/preflight.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "attach/freezer.h"
 #include "base/strings.h"
@@ -119,6 +123,34 @@ Error unseen(const Error& error) {
   return error.with_help("no signal sent" + (help.empty() ? "" : "; " + help));
 }
 
+// The mount of a directory and its inode: an equal pair is the same directory in the same mount namespace. Kernels
+// before 5.8 do not give the mount.
+struct Place {
+  std::uint64_t mount = 0, device = 0, inode = 0;
+  bool operator==(const Place&) const = default;
+};
+
+std::optional<Place> place_of(int directory, const char* path) {
+  struct statx facts {};
+  if (::statx(directory, path, AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &facts) != 0) return std::nullopt;
+  return Place{.mount = (facts.stx_mask & STATX_MNT_ID) != 0 ? facts.stx_mnt_id : 0,
+               .device = std::uint64_t{facts.stx_dev_major} << 32 | facts.stx_dev_minor,
+               .inode = facts.stx_ino};
+}
+
+// A process that was opened before its exec may have got its root directory and its user since then, as the first
+// process of a container does. The trigger file would be made where the JVM does not look, and SIGQUIT would print a
+// thread dump.
+Result<> check_as_opened(const target::Process& process, const target::ProcessStatus& status) {
+  const auto opened = process.root_fd() < 0 ? std::nullopt : place_of(process.root_fd(), "");
+  const bool same_root = !opened || place_of(process.proc_fd(), "root") == opened;
+  if (same_root && status.uid == process.uid()) return {};
+  return fail(ErrorCategory::kNotAttachable,
+              who(process) + " has changed its " + (same_root ? "user" : "root directory") +
+                  " since it was looked at first; no signal sent",
+              "it was just starting: try again");
+}
+
 // One check: nothing if SIGQUIT is caught and the JVM accepts attaching; sets `wait` if it may soon do so.
 Result<> look(const target::Process& process, bool& wait) {
   wait = false;
@@ -130,6 +162,7 @@ Result<> look(const target::Process& process, bool& wait) {
   }
   JTRACE_RETURN_IF_ERROR(check_enabled(process, *jvm));
   JTRACE_ASSIGN_OR_RETURN(const target::ProcessStatus status, process.status());
+  JTRACE_RETURN_IF_ERROR(check_as_opened(process, status));
   if (status.catches(SIGQUIT)) {
     wait = !looks_at_signals(process);
     return wait ? fail(not_live(process)) : Result<>();

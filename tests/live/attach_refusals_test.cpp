@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mount.h>
@@ -247,6 +248,35 @@ TEST_P(RefusingJdk, JustStarting) {
     must(jvm->wait_line("READY"));
     expect_unharmed(*jvm);
   }
+}
+
+// As a container's first process: opened before it enters its root directory. A trigger file in the old one would not
+// be found, and the signal would print a thread dump.
+TEST_P(RefusingJdk, OpenedBeforeItEntersItsRoot) {
+  NEED_ROOT();
+  int gate[2];
+  ASSERT_EQ(::pipe2(gate, O_CLOEXEC), 0);
+  const UniqueFd held(gate[0]);
+  UniqueFd opens(gate[1]);
+  JvmOptions options;
+  options.wait_ready = false;
+  options.isolation = Isolation::kMount;
+  options.in_child = [&](const std::string& root) {
+    char byte;
+    ::close(gate[1]);
+    return ::read(gate[0], &byte, 1) == 0 && (!root.empty() || ::unshare(CLONE_NEWNS) == 0);
+  };
+  const auto jvm = start({}, options);
+  ASSERT_TRUE(jvm);
+  const auto early = target::Process::open(jvm->pid());
+  ASSERT_TRUE(early);
+  opens.reset();
+  must(jvm->wait_line("READY"));
+  const auto session = attach::AttachSession::open(*early, {});
+  ASSERT_FALSE(session);
+  EXPECT_THAT(session.error().text, HasSubstr("has changed its root directory"));
+  EXPECT_THAT(session.error().text, HasSubstr("no signal sent"));
+  expect_unharmed(*jvm);
 }
 
 TEST_P(RefusingJdk, AnotherUsers) {
