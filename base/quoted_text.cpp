@@ -1,5 +1,7 @@
 #include "base/quoted_text.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 
 #include "base/strings.h"
@@ -40,6 +42,20 @@ std::string quoted_text(std::string_view text) {
     append_character(out, c);
   }
   return printable(std::move(out)) + '"';
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain = "%+,-./:=@_";
+  const auto plain = [&](unsigned char c) {
+    return c >= 0x80 || std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != kPlain.npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') out += "'\\'";
+    out += c;
+  }
+  return out + "'";
 }
 
 }  // namespace jtrace

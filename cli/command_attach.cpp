@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/clock.h"
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
@@ -103,7 +104,7 @@ void report_findings(const session::LiveWatch& watch, std::uint64_t end, const s
                         : traces(record::kCatchEvent)      ? "exceptions"
                         : traces(record::kAllocationEvent) ? "allocations"
                                                            : "stats";
-  std::string next = "next: jtrace " + std::string(command) + " " + path;
+  std::string next = "next: jtrace " + std::string(command) + " " + shell_word(path);
   if (traces(record::kMonContendedEnteredEvent) && !traces(record::kParkEvent))
     next += "; waits for locks of java.util.concurrent: --events threads,gc,monitors,parks";
   log_info(next);

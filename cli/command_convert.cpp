@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "base/temporary_file.h"
 #include "cli/commands.h"
@@ -151,11 +152,12 @@ ExitStatus run(const ConvertArguments& arguments) {
   const std::string format =
       arguments.format.empty() ? std::string(io::format_of_name(arguments.output)) : arguments.format;
   if (format.empty())
-    return report(Error{ErrorCategory::kUsage, "the name " + arguments.output + " does not say which format; " +
-                                                   (arguments.output.ends_with(".html")
-                                                        ? "a page is made by jtrace report " +
-                                                              arguments.inputs.front() + " -o " + arguments.output
-                                                        : std::string("use --to"))});
+    return report(Error{ErrorCategory::kUsage,
+                        "the name " + arguments.output + " does not say which format; " +
+                            (arguments.output.ends_with(".html")
+                                 ? "a page is made by jtrace report " + shell_word(arguments.inputs.front()) + " -o " +
+                                       shell_word(arguments.output)
+                                 : std::string("use --to"))});
   auto profile = read_only_profile(arguments.inputs);
   const bool has_stacks = format == "collapsed" || format == "speedscope" || format == "svg";
   if (profile && !*profile && has_stacks && arguments.weight.empty()) profile = read_profile_document(arguments.inputs);

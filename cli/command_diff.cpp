@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/quoted_text.h"
 #include "cli/commands.h"
 #include "cli/heap_dump_file.h"
 #include "cli/one_of.h"
@@ -61,7 +62,7 @@ Result<> check(const DiffArguments& arguments) {
   JTRACE_RETURN_IF_ERROR(refuse_overwriting(arguments.output, {arguments.before, arguments.after}));
   const auto is_dump = [](const std::string& path) { return path != "-" && is_heap_dump(path); };
   const bool before = is_dump(arguments.before), after = is_dump(arguments.after);
-  const std::string pair = arguments.before + " " + arguments.after;
+  const std::string pair = shell_word(arguments.before) + " " + shell_word(arguments.after);
   if (before && after)
     return fail(ErrorCategory::kUsage, "these are heap dumps", "jtrace heap diff " + pair + " compares them");
   if (before || after)

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "base/time_text.h"
 #include "cli/fleet_arguments.h"
@@ -87,8 +88,8 @@ ExitStatus report_shipment(const std::string& input, const Result<>& shipped, co
   if (summary.damaged_bytes != 0)
     log_warning(plural(summary.damaged_bytes, "byte") + " of the spool are damaged: their batches are lost");
   if (!summary.spool.empty())
-    log_warning(plural(summary.sent.left, "batch") + " left in " + summary.spool + ": jtrace ship " + summary.spool +
-                " URL sends what is there");
+    log_warning(plural(summary.sent.left, "batch") + " left in " + summary.spool + ": jtrace ship " +
+                shell_word(summary.spool) + " URL sends what is there");
   const std::uint64_t done = summary.sent.stored + summary.sent.known;
   std::string text = input + ": " + plural(done, "batch") + " acknowledged";
   if (summary.elements != 0) text += ", " + plural(summary.elements, "element");

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "cli/heap_dump_file.h"
 #include "session/trace_source.h"
@@ -49,7 +50,7 @@ Result<std::unique_ptr<io::EventSource>> open_trace(const std::string& path, io:
                                                     const TraceInputOptions& options) {
   if (path != "-" && is_heap_dump(path))
     return fail(ErrorCategory::kUsage, path + " is a heap dump, not a trace",
-                "jtrace heap " + path + " VIEW looks into it: histogram, retained, leaks");
+                "jtrace heap " + shell_word(path) + " VIEW looks into it: histogram, retained, leaks");
   io::OpenOptions open{.strict = options.strict, .repair_utf8 = options.repair_utf8};
   if (options.progress && ::isatty(STDERR_FILENO) != 0) {
     auto progress = std::make_shared<Progress>(path);

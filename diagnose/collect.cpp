@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quoted_text.h"
 #include "base/size_text.h"
 #include "diagnose/collectors.h"
 #include "target/bytes_read.h"
@@ -111,7 +112,7 @@ Result<Collected> collect_live(pid_t pid, const OpenTarget& open, const CollectO
 Result<Collected> collect_core(const std::string& path, const OpenTarget& open) {
   const auto start = std::chrono::steady_clock::now();
   Collected collected;
-  collected.facts.target = path;
+  collected.facts.target = shell_word(path);
   collected.facts.live = false;
   JvmCollector jvm(open, {});
   JTRACE_ASSIGN_OR_RETURN(const Publish opened, jvm.open());

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/joined.h"
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/rules.h"
@@ -159,7 +160,7 @@ void find_busy_vm_threads(const Facts& facts, std::vector<Finding>& found) {
                                  std::string(thread.does) + ".",
                      .evidence = {"on a processor " + percent(*ran) + " of the time, and ready to run for the rest"},
                      .confidence = Confidence::kLikely,
-                     .next = "jtrace stack " + facts.target + " --thread '" + printable(each.name) + "'"});
+                     .next = "jtrace stack " + facts.target + " --thread " + shell_word(printable(each.name))});
   }
 }
 

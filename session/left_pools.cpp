@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/quoted_text.h"
 #include "base/size_text.h"
 #include "base/unique_fd.h"
 #include "session/document/session_text.h"
@@ -55,9 +56,9 @@ void mark_told(const LeftPool& pool) {
 
 std::string remedy(const LeftPool& pool) {
   if (pool.state == State::kBlank)
-    return "nothing was recorded in it; `jtrace recover " + pool.path + " --remove` removes it";
+    return "nothing was recorded in it; `jtrace recover " + shell_word(pool.path) + " --remove` removes it";
   if (pool.state == State::kOtherVersion) return "the jtrace that made it, of another version, reads it";
-  return "`jtrace recover " + pool.path + " -o OUT --remove` writes its trace and removes it";
+  return "`jtrace recover " + shell_word(pool.path) + " -o OUT --remove` writes its trace and removes it";
 }
 
 }  // namespace

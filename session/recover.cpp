@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "session/document/drainer.h"
 #include "session/document/partial_document.h"
@@ -172,7 +173,7 @@ Result<Recovered> continue_spill(const Session& session, std::unique_ptr<trace::
 Result<Recovered> recover(const std::string& pool_path, const std::string& output) {
   if (look_at_pool(pool_path).state == LeftPool::State::kBlank)
     return fail(ErrorCategory::kRefused, "nothing was recorded in " + pool_path + ": its jtrace was killed as it began",
-                "jtrace recover " + pool_path + " --remove removes it");
+                "jtrace recover " + shell_word(pool_path) + " --remove removes it");
   JTRACE_ASSIGN_OR_RETURN(const PoolFile pool, PoolFile::open(pool_path));
   auto opened = trace::record::PoolReader::open(pool.memory());
   if (!opened) return fail(opened.error().with_context(pool_path));

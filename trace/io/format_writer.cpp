@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/quoted_text.h"
 #include "trace/io/compress_sink.h"
 #include "trace/io/flame_svg.h"
 #include "trace/io/sqlite_writer.h"
@@ -87,7 +88,7 @@ Result<std::string> profile_as(const StackProfile& profile, std::string_view for
   if (format == "speedscope") return speedscope_of(profile, input);
   if (format == "svg") return flame_svg(profile, input, "");
   return fail(ErrorCategory::kUsage, "a profile becomes collapsed, speedscope or svg, not " + std::string(format),
-              "jtrace report " + input + " -o profile.html makes a page of it");
+              "jtrace report " + shell_word(input) + " -o profile.html makes a page of it");
 }
 
 }  // namespace jtrace::trace::io

@@ -15,5 +15,13 @@ TEST(QuotedText, CannotBeTakenForTheEndOrForAnotherCharacter) {
 
 TEST(QuotedText, WithoutQuotationMarksLeavesThemAsTheyAre) { EXPECT_EQ(escaped_text("\"\n"), "\"\\n"); }
 
+TEST(ShellWord, IsQuotedWhereAShellWouldChangeIt) {
+  EXPECT_EQ(shell_word("/tmp/core.4711"), "/tmp/core.4711");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("app.Main$Inner"), "'app.Main$Inner'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+}
+
 }  // namespace
 }  // namespace jtrace
