@@ -56,6 +56,7 @@ inline constexpr std::string_view kRewrittenKey = "jtrace.rewritten";      // re
 inline constexpr std::string_view kUnrewrittenKey = "jtrace.unrewritten";  // a method with no callouts or fewer
 inline constexpr std::string_view kLateKey = "jtrace.late";  // classes whose first calls came before their callouts
 inline constexpr std::string_view kUnwatchedKey = "jtrace.unwatched";        // number of calls that were not measured
+inline constexpr std::string_view kCallsEndKey = "jtrace.callsEnd";          // S.N: when they stopped to write
 inline constexpr std::string_view kUnseenStacksKey = "jtrace.unseenStacks";  // number of stacks that were not read
 
 }  // namespace jtrace::trace

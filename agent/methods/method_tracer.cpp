@@ -225,6 +225,10 @@ void MethodTracer::write_frees(const CallbackGuard& guard, const std::vector<std
 
 void MethodTracer::remove(JNIEnv* jni) {
   set_on(false);
+  if (CallbackGuard guard(CallbackGuard::kLifecycle); guard) {
+    record::ThreadRecord made{};
+    guard.write(made, record::RecordKind::kCalloutsEnd);
+  }
   area_->counts().stop();
   if (const std::uint64_t unwatched = unwatched_.load(); unwatched != 0) {
     char text[32];

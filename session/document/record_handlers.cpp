@@ -1,6 +1,8 @@
 // One handler for each row of trace/record/records.def, in its order: it makes the elements of that kind of record. A
 // row without a handler does not link.
 #include "session/document/event_builder.h"
+#include "trace/clock_option.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::session {
 
@@ -118,6 +120,10 @@ Result<> EventBuilder::on_Handler(const TimedRecord& any, const record::CalloutR
 }
 Result<> EventBuilder::on_Constructor(const TimedRecord& any, const record::CalloutRecord&) {
   return calls_.take_constructor(any);
+}
+Result<> EventBuilder::on_CalloutsEnd(const TimedRecord&, const record::ThreadRecord& record) {
+  return emitter_.emit(
+      trace::Option{.key = trace::kCallsEndKey, .value = trace::seconds_text(wall(record.header.time).ns())});
 }
 
 }  // namespace jtrace::session

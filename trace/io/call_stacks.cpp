@@ -45,6 +45,8 @@ void CallStacks::note(const Event& event, Scope& scope) {
       if (const auto gap = gap_of(event, scope)) lose(scope, *gap);
       // Ends in the gap are not reported.
       else if (std::get<Option>(event).key.view() == kPausedKey) cut_scope(scope, last_time_);
+      else if (std::get<Option>(event).key.view() == kCallsEndKey && scope.calls_end != 0)
+        close_scope(scope, scope.calls_end);
       // After its own events: the part before this one is missing.
       else if (std::get<Option>(event).key.view() == kContinuesKey && has_threads(scope)) cut_scope(scope, last_time_);
       return;
@@ -53,6 +55,7 @@ void CallStacks::note(const Event& event, Scope& scope) {
 }
 
 void CallStacks::enter(const MethodEntry& entry, Scope& scope) {
+  if (scope.calls_end != 0) return;  // by a callout that was in progress: its exit will not be written
   Thread& thread = thread_of(scope, entry.threadIdRef.present() ? entry.threadIdRef.value() : 0);
   last_time_ = std::max(last_time_, entry.time.value_or(last_time_));
   const std::uint64_t method = entry.methodIdRef.present() ? entry.methodIdRef.value() : 0;
@@ -69,6 +72,7 @@ void CallStacks::enter(const MethodEntry& entry, Scope& scope) {
 }
 
 void CallStacks::leave(const MethodExit& exit, Scope& scope) {
+  if (scope.calls_end != 0) return;
   Thread& thread = thread_of(scope, exit.threadIdRef.present() ? exit.threadIdRef.value() : 0);
   last_time_ = std::max(last_time_, exit.time.value_or(last_time_));
   std::size_t depth = thread.stack.size();

@@ -1,7 +1,7 @@
 // CallStacks: the open frames of each thread, from methodEntry and methodExit. An exit closes everything up to the
 // entry with its ticket (without tickets: of its method), and is dropped if there is none. threadEnd, a gap (of the
-// thread, from the time at which events were lost) and a pause close all open frames. Snapshots are left out, because
-// their stacks have no end. One thread.
+// thread, from the time at which events were lost), a pause and the end of the callouts close all open frames.
+// Snapshots are left out, because their stacks have no end. One thread.
 #pragma once
 
 #include <cstdint>

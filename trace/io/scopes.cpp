@@ -58,6 +58,7 @@ void note_option(Scope& scope, std::string_view key, std::string_view value) {
   else if (key == kVmKey) scope.vm = value;
   else if (key == record::kEventsOption) note_events(scope, value);
   else if (key == kRewrittenKey) note_callouts(scope, value);
+  else if (key == kCallsEndKey) scope.calls_end = read_seconds(value).value_or(0);
   else if (key == kPausedKey) scope.pauses += value == "true" ? 1 : 0;
   else if (key == kPauseIntervalKey) scope.gc_interval = parse_decimal<std::uint64_t>(value).value_or(0);
   else if (key == kUnavailableKey) scope.unavailable.emplace_back(value);
@@ -179,6 +180,7 @@ void Scopes::start_trace(const TraceStart& start) {
   Scope& scope = of_agent(start.agentIdRef.view());
   traces_.insert_or_assign(text_of(start.traceId), scope.index);
   ++scope.traces;
+  scope.calls_end = 0;
   if (!scope.start.present()) scope.start = start.time;
   current_ = &scope;
   last_ = nullptr;

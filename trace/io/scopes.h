@@ -56,6 +56,7 @@ struct Scope {
   Time start, end;        // of its first trace, of its last
   Losses losses;
   std::uint64_t gc_interval = 0;  // ns: of a series of counters, between two looks for pauses; 0: it is none
+  std::uint64_t calls_end = 0;    // ns: from then on calls are not recorded any more (jtrace.callsEnd); 0: they are
   std::uint64_t pauses = 0;       // how often the trace was paused (jtrace.paused): nothing of that time is recorded
   // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;

@@ -102,6 +102,11 @@ bool names_owner(const SlowCall& call) {
   return std::any_of(call.waits.begin(), call.waits.end(), [](const auto& each) { return each.longest.owner != 0; });
 }
 
+bool may_be_slow_by_callouts(const Scope& scope, const SlowCall& call) {
+  if (scope.methods_with_callouts.value_or(0) == 0 || !scope.start.present()) return false;
+  return call.start < scope.start.ns() + kSettling && call.other() + call.cpu.value_or(0) >= call.duration / 2;
+}
+
 std::string millis(std::uint64_t ns) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3f", static_cast<double>(ns) / 1e6);
@@ -131,6 +136,7 @@ std::string call_lines(const ScopeStatistics& statistics, const SlowCall& call, 
 void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowCall& call) {
   const Scope& scope = *statistics.scope;
   json.begin_object().member("start", as_seconds(call.start)).member("seconds", as_seconds(call.duration));
+  if (may_be_slow_by_callouts(scope, call)) json.member("mayBeSlowByCallouts", true);
   json.member("ended", !call.unfinished).member("method", scope.method_name(call.method));
   json.member("arguments", call.arguments).member("threadId", call.thread);
   json.member("thread", scope.thread_name(call.thread));

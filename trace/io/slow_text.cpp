@@ -65,8 +65,10 @@ Rows<SlowMethod> slow_methods(const ScopeStatistics& statistics, const SlowLimit
 
 void append_call(std::string& out, const ScopeStatistics& statistics, const SlowCall& call) {
   constexpr std::size_t kMargin = 31;
-  out += "  " + time_of_day(call.start) + right_aligned((call.unfinished ? ">" : "") + millis(call.duration), 15) +
-         "  " + call_lines(statistics, call, kMargin);
+  const std::string marks =
+      std::string(may_be_slow_by_callouts(*statistics.scope, call) ? "*" : "") + (call.unfinished ? ">" : "");
+  out += "  " + time_of_day(call.start) + right_aligned(marks + millis(call.duration), 15) + "  " +
+         call_lines(statistics, call, kMargin);
 }
 
 // All calls whose lines are shown.
@@ -131,6 +133,10 @@ std::string footnotes(const ScopeStatistics& statistics, const Chosen& chosen) {
     return std::any_of(calls.begin(), calls.end(), [&](auto* call) { return is(*call); });
   };
   std::string out;
+  if (any([&](const SlowCall& call) { return may_be_slow_by_callouts(*statistics.scope, call); }))
+    out += "  * may be slow because of jtrace: it began in the first " + limit_text(kSettling) +
+           " of the trace, when the JVM had to compile\n    its classes anew, with their callouts; a trace that lasts "
+           "longer tells\n";
   if (any(names_owner)) out += "  a thread \"had\" it when the wait began\n";
   if (any(shows_other))
     out += any([](const SlowCall& call) { return call.cpu.has_value(); })

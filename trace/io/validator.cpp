@@ -240,7 +240,7 @@ void Validator::note_option(const Option& option, const Event& event, Scope& sco
   if (key == kContinuesKey) return lose(state, 0);
   if (key == kExitKey) state.exits = parse_decimal<std::uint64_t>(option.value.view()).value_or(0);
   if (key == record::kSlowerThanOption) state.has_late_entries = true;
-  if (key != kPausedKey) return;
+  if (key != kPausedKey && key != kCallsEndKey) return;
   for (auto& [id, thread] : state.running) {  // the end of a wait may be written while the trace is paused
     thread.stack.clear();
     thread.after_gap = true;

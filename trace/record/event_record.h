@@ -41,7 +41,7 @@ constexpr std::uint64_t header_word(RecordKind kind, std::uint8_t slots) {
 
 inline constexpr std::uint16_t kWithinCalls = 1;  // kThreadEnd: the JVM ends it inside its calls (System.exit)
 inline constexpr std::uint16_t kIsVirtual = 1;    // kThreadSwitch: to a virtual thread
-// kThreadEnd, kRuntimeInitDone, kRuntimeShutdown, kGcStart, kThreadSwitch
+// kThreadEnd, kRuntimeInitDone, kRuntimeShutdown, kGcStart, kThreadSwitch, kCalloutsEnd
 struct ThreadRecord {
   RecordHeader header;
   std::uint64_t thread;  // threadId

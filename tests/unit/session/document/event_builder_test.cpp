@@ -1,6 +1,7 @@
 #include "session/document/event_builder.h"
 
 #include "tests/unit/session/document/event_builder_fixture.h"
+#include "trace/gap_option.h"
 
 namespace jtrace::session {
 namespace {
@@ -47,6 +48,14 @@ TEST_F(Allocations, AnAllocationHasItsSiteAndIsKnownToTheNextDocument) {
   event(RecordKind::kMonWait, 40, record::MonitorRecord{.thread = 1, .object = 1});
   ASSERT_EQ(capture_.all<trace::ObjDef>().size(), 1u);
   EXPECT_EQ(capture_.all<trace::ObjDef>()[0].size, trace::Number(24));
+}
+
+TEST_F(EventBuilderTest, TheEndOfTheCalloutsHasItsTime) {
+  event(RecordKind::kCalloutsEnd, 20, record::ThreadRecord{});
+  EXPECT_EQ(names(), (Names{"option"}));
+  const auto option = capture_.all<trace::Option>()[0];
+  EXPECT_EQ(option.key.view(), "jtrace.callsEnd");
+  EXPECT_TRUE(trace::read_seconds(option.value.view()).has_value()) << option.value.view();
 }
 
 TEST_F(EventBuilderTest, CollationCountsWhatCanCarryIt) {

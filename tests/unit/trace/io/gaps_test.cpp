@@ -192,6 +192,14 @@ TEST(Gaps, APauseEndsCallsToo) {
               HasSubstr("one;(callers not known);A.later 1000000000\n"));
 }
 
+// A thread may end while the callouts are removed, before traceEnd.
+TEST(Gaps, TheEndOfTheCalloutsEndsCallsToo) {
+  const std::string ended =
+      std::string(kBefore) + "<option key=\"jtrace.callsEnd\" value=\"2.600000000\"/>\n" +
+      "<threadEnd threadIdRef=\"1\" time=\"7.0\"/>\n<threadEnd threadIdRef=\"2\" time=\"7.0\"/>\n";
+  EXPECT_EQ(faults_of(document(ended)), Counts());
+}
+
 TEST(Gaps, GoThroughOtherFormats) {
   const std::string counts =
       lossy().insert(lossy().find("<traceEnd"),

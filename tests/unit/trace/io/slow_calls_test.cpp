@@ -6,6 +6,7 @@
 
 #include "tests/unit/trace/io/slow_trace.h"
 #include "trace/io/exceptions_text.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -55,6 +56,41 @@ TEST_F(SlowTrace, CallIsShownWithTheCalleesThatTookItsTime) {
   EXPECT_EQ(slow[0]["below"][0]["method"], "m2");
   EXPECT_EQ(slow[0]["below"][1]["method"], "m3");
   EXPECT_EQ(slow[1]["method"], "m4");
+}
+
+// Callouts are removed for a while before the trace ends: what was open may have ended, and waits are somebody else's.
+TEST_F(SlowTrace, ACallIsOpenNoLongerThanItsEndWouldHaveBeenWritten) {
+  define(1, "open");
+  enter(1, 100);
+  write(Option{.key = kCallsEndKey, .value = "1.300000000"});
+  block(320, 900);
+  write(MethodEntry{.threadIdRef = ThreadId(1), .time = at(301), .methodIdRef = MethodId(1), .ticket = 99});
+  write(TraceEnd{.traceIdRef = "t", .time = at(1000)});
+  const json slow = calls();
+  ASSERT_EQ(slow.size(), 1u);
+  EXPECT_EQ(slow[0]["ended"], false);
+  EXPECT_DOUBLE_EQ(slow[0]["seconds"], 0.2);
+  EXPECT_DOUBLE_EQ(slow[0]["blocked"], 0.0);
+}
+
+TEST_F(SlowTrace, ACallThatRanWhileClassesWereCompiledAnewIsMarked) {
+  define(1, "computes");
+  define(2, "waits");
+  write(Option{.key = kRewrittenKey, .value = "classes=1,methods=2"});
+  enter(1, 100);
+  leave(400);
+  enter(2, 500);
+  block(510, 700);
+  leave(750);
+  enter(1, 10'000);
+  leave(10'200);
+  const json slow = calls();
+  ASSERT_EQ(slow.size(), 3u);
+  EXPECT_TRUE(slow[0].contains("mayBeSlowByCallouts"));
+  EXPECT_FALSE(slow[1].contains("mayBeSlowByCallouts")) << "it waited";
+  EXPECT_FALSE(slow[2].contains("mayBeSlowByCallouts")) << "later";
+  EXPECT_THAT(text_, HasSubstr("*300.000"));
+  EXPECT_THAT(text_, HasSubstr("* may be slow because of jtrace"));
 }
 
 TEST_F(SlowTrace, ACallThatAnExceptionEndedSaysSo) {
