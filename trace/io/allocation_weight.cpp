@@ -81,9 +81,9 @@ bool is_large_sample(const Scope& scope, const ObjAlloc& alloc) {
 std::string surplus_note(const Scope& scope) {
   constexpr std::uint64_t kWithoutSurplus = 25;  // docs/formats.md, "Allocations"
   if (scope.jdk == 0 || scope.jdk >= kWithoutSurplus) return {};
-  return "; JDK " + std::to_string(scope.jdk) +
+  return "JDK " + std::to_string(scope.jdk) +
          " takes too many samples of a thread that makes large arrays and small objects (25 and later do not): both "
-         "may be 50 % too high or more, which ERROR does not contain; jtrace allocations --filter counts each object";
+         "may be 50 % too high or more; jtrace allocations PID --filter counts each object";
 }
 
 std::string_view primitive_array(std::uint64_t is_array) {

@@ -24,7 +24,8 @@ bool is_shown(const AllocationsView& view, AllocationsBy by) {
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-// The relative error of an estimate from so many samples: one standard deviation.
+// The relative error of an estimate from so many samples: one standard deviation. Not shown where estimates are too
+// high for another reason, which is larger.
 std::string error_text(const Allocated& amount) {
   char text[16];
   std::snprintf(text, sizeof text, "+-%.0f%%",
@@ -42,24 +43,35 @@ std::vector<std::string> frames_of(std::string_view stack) {
   return frames;
 }
 
+// Why a trace of samples may have none.
+std::string distance_note(const ScopeStatistics& statistics) {
+  const Scope* scope = statistics.scope;
+  if (scope == nullptr || !scope->events_sampled || scope->sample_interval.value_or(0) == 0) return {};
+  return "  it has samples, one each " + std::to_string(*scope->sample_interval) +
+         " bytes on average: who allocated less may have none. --events allocations with --filter (attach), or "
+         "--filter "
+         "(allocations), records each object\n";
+}
+
 class TextView {
  public:
   TextView(const ScopeStatistics& statistics, const AllocationsView& view)
       : statistics_(statistics),
         view_(view),
-        is_estimated_(statistics.allocation_kind == AllocationKind::kSampled),
+        has_error_(statistics.allocation_kind == AllocationKind::kSampled && statistics.surplus_note().empty()),
         total_(statistics.places.total(view.type).bytes) {}
 
   std::string text() {
     const Allocated total = statistics_.places.total(view_.type);
-    const std::string note = statistics_.allocation_note();
+    const std::string note = statistics_.allocation_note(), surplus = statistics_.surplus_note();
     if (total.elements == 0)
       return "no allocations of " + printable(view_.type) + " in the trace, of " +
              std::to_string(statistics_.places.total("").elements) + " recorded" + advice() + "\n" +
-             (note.empty() ? "" : "  they are " + note + "\n");
+             (note.empty() ? "" : "  they are " + note + "\n") + distance_note(statistics_);
     out_ = std::to_string(rounded(total.bytes)) + " bytes in " + counted(rounded(total.objects), "object");
     if (!view_.type.empty()) out_ += " of " + chosen_text();
-    out_ += "; " + (note.empty() ? std::string("exact: each object that was recorded") : note) + "\n";
+    out_ +=
+        "; " + (note.empty() ? std::string("exact: each object that was recorded") : of_samples(note, surplus)) + "\n";
     if (note.empty() && statistics_.scope->callouts_record_allocations)
       out_ += "  without those of calls that began before the trace\n";
     out_ += lost_events(statistics_);
@@ -69,6 +81,12 @@ class TextView {
   }
 
  private:
+  // The surplus on lines of its own.
+  static std::string of_samples(const std::string& note, const std::string& surplus) {
+    if (surplus.empty()) return note;
+    const std::size_t end = note.size() - surplus.size() - 2;  // "; "
+    return note.substr(0, end) + "\n  " + surplus;
+  }
   std::string chosen_text() const {
     const auto classes = statistics_.places.classes(view_.type);
     return classes ? classes_text(*classes) : printable(view_.type);
@@ -85,8 +103,7 @@ class TextView {
     }
     const auto rows = statistics_.places.rows(by, view_.type);
     char line[128];
-    std::snprintf(line, sizeof line, "  %14s %7s %12s%s  ", "BYTES", "SHARE", "OBJECTS",
-                  is_estimated_ ? "  ERROR" : "");
+    std::snprintf(line, sizeof line, "  %14s %7s %12s%s  ", "BYTES", "SHARE", "OBJECTS", has_error_ ? "  ERROR" : "");
     out_ += std::string(line) + kTitles[index_of(by)] + "\n";
     for (std::size_t i = 0; i < std::min(view_.rows, rows.size()); ++i) row(by, rows[i]);
     out_ += more_rows(rows_left_out(rows.size(), view_.rows));
@@ -102,7 +119,7 @@ class TextView {
     if (rest.bytes < 0.5) return;
     rest.objects = std::max(rest.objects, 0.0);
     amounts(rest);
-    out_ += std::string(is_estimated_ ? 7 : 0, ' ') + "  (recorded without a site)\n";
+    out_ += std::string(has_error_ ? 7 : 0, ' ') + "  (recorded without a site)\n";
   }
   void amounts(const Allocated& amount) {
     char line[128];
@@ -112,7 +129,7 @@ class TextView {
   }
   void row(AllocationsBy by, const AllocationRow& row) {
     amounts(row.amount);
-    if (is_estimated_) out_ += " " + right_aligned(error_text(row.amount), 6);
+    if (has_error_) out_ += " " + right_aligned(error_text(row.amount), 6);
     out_ += "  ";
     switch (by) {
       case AllocationsBy::kClass: out_ += printable(row.type); break;
@@ -123,7 +140,7 @@ class TextView {
       case AllocationsBy::kStack:
         out_ += printable(row.type);
         for (const std::string& frame : frames_of(row.stack))
-          out_ += "\n" + std::string(is_estimated_ ? 48 : 41, ' ') + printable(frame);
+          out_ += "\n" + std::string(has_error_ ? 48 : 41, ' ') + printable(frame);
         break;
     }
     out_ += "\n";
@@ -131,7 +148,7 @@ class TextView {
 
   const ScopeStatistics& statistics_;
   const AllocationsView& view_;
-  bool is_estimated_;
+  bool has_error_;
   double total_;
   std::string out_;
 };
@@ -178,16 +195,6 @@ std::optional<AllocationsBy> allocations_by(std::string_view word) {
   for (const AllocationsBy by : kEach)
     if (word == kWords[index_of(by)]) return by;
   return std::nullopt;
-}
-
-// Why a trace of samples may have none.
-std::string distance_note(const ScopeStatistics& statistics) {
-  const Scope* scope = statistics.scope;
-  if (scope == nullptr || !scope->events_sampled || scope->sample_interval.value_or(0) == 0) return {};
-  return "  it has samples, one each " + std::to_string(*scope->sample_interval) +
-         " bytes on average: who allocated less may have none. --events allocations with --filter (attach), or "
-         "--filter "
-         "(allocations), records each object\n";
 }
 
 std::string allocations_text(const Statistics& statistics, const AllocationsView& view) {

@@ -40,11 +40,15 @@ std::string_view state_name(ThreadState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
+std::string ScopeStatistics::surplus_note() const {
+  const bool is_mixed = large_samples != 0 && large_samples < count(ElementKind::kObjAlloc);
+  return is_mixed && allocation_kind == AllocationKind::kSampled ? io::surplus_note(*scope) : std::string();
+}
+
 std::string ScopeStatistics::allocation_note() const {
   if (allocation_kind == AllocationKind::kNone) return {};
-  const std::uint64_t samples = count(ElementKind::kObjAlloc);
-  const bool is_mixed = large_samples != 0 && large_samples < samples;
-  return io::allocation_note(*scope, samples) + (is_mixed ? surplus_note(*scope) : "");
+  const std::string surplus = surplus_note();
+  return io::allocation_note(*scope, count(ElementKind::kObjAlloc)) + (surplus.empty() ? "" : "; " + surplus);
 }
 
 std::string lost_events(const ScopeStatistics& statistics) {

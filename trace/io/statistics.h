@@ -114,8 +114,10 @@ struct ScopeStatistics {
   std::vector<std::vector<std::uint64_t>> deadlocks() const;
   std::uint64_t count(ElementKind kind) const { return counts[static_cast<std::size_t>(kind)]; }
   std::uint64_t events() const;
-  // allocation_note() of all scopes.
+  // Of all scopes, with surplus_note().
   std::string allocation_note() const;
+  // Why the estimates may be much too high (allocation_weight.h); "": they are not.
+  std::string surplus_note() const;
 };
 
 // Which columns of a thread or method were recorded: a time that was not measured is not 0.
