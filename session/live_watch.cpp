@@ -157,12 +157,13 @@ std::string LiveWatch::what(const Blocked& blocked, std::string_view verb) const
 }
 
 void LiveWatch::line(std::uint64_t end, std::uint64_t time, const std::string& text, Longs& longs) {
+  const std::string begin = time_of_day(end - time);
   ++longs.count;
   if (time > longs.longest) {
     longs.longest = time;
-    longs.line = time_of_day(end) + "  " + text;
+    longs.line = begin + "  " + text;
   }
-  if (++lines_ <= kLines) show_(time_of_day(end) + "  " + text);
+  if (++lines_ <= kLines) show_(begin + "  " + text);
 }
 
 std::string LiveWatch::blocked_text(std::uint64_t wall) const {

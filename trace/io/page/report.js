@@ -107,9 +107,9 @@ function flame(process) {
   const weights = process.flame.diff ? [['width: before and after', 5, text], ['width: after', 3, text], ['width: before', 4, text]].filter((w) => nodes[w[1]] > 0)
     : [['wall', 3, nanos], ['cpu', 4, nanos], [process.flame.note ? 'allocation (' + process.flame.note + ')' : 'allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
   if (!weights.length) return;
-  const part = section('flame', 'Flame graph', `By ${process.flame.source}. ` + (process.flame.diff ? 'Red: more than before, blue: less. ' : '') + 'Click a frame to see it alone, the lowest for all.' +
+  const part = section('flame', 'Flame graph', `By ${process.flame.source}. ` + (process.flame.diff ? 'Red: more than before, blue: less. ' : '') + 'Click a frame to see it alone, "all" at the top for all.' +
       (process.flame.frames >= size ? ` The ${count(size - 1)} greatest of ${count(process.flame.frames)} frames.` : '') +
-      (names.includes('[cut stack]') ? ' Below [cut stack] the outer frames are missing: those stacks were deeper than what was copied of them, or damaged.' : ''));
+      (names.includes('[cut stack]') ? ' Below [cut stack] the outer frames are missing: those stacks were deeper than what was copied of them, damaged, or of a virtual thread whose outer frames are in the heap.' : ''));
   const children = Array.from({length: size}, () => []), depth = new Array(size).fill(0);
   for (let i = 1; i < size; i++) {
     children[nodes[i * each]].push(i);
