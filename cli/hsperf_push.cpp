@@ -54,8 +54,10 @@ class Pushing {
   Pushing(const PushArguments& arguments, perfdata::HttpPost post, std::set<pid_t> pids)
       : arguments_(arguments),
         all_(pids.empty()),
-        page_({.naming = perfdata::Naming::kOtel, .inner = arguments.naming.inner(), .only = std::move(pids)},
-              options(arguments), [](const std::string& line) { log_debug(line); }),
+        page_(
+            {.naming = perfdata::Naming::kOtel, .inner = arguments.naming.inner(), .only = std::move(pids)},
+            options(arguments), [](const std::string& line) { log_debug(line); },
+            [](const std::string& line) { log_warning(line); }),
         sender_({.post = std::move(post), .most_kept = arguments.most_kept, .say = [](const std::string& line) {
                    log_warning(line);
                  }}) {}
@@ -98,13 +100,21 @@ class Pushing {
     return !jvms.empty();
   }
 
-  static ExitStatus status_of(const perfdata::SendTotals& totals) {
+  ExitStatus status_of(const perfdata::SendTotals& totals) const {
     log_info("sent " + counted(totals.sent, "sample") +
              (totals.lost > 0 ? ", lost " + std::to_string(totals.lost) : "") +
              (totals.rejected > 0 ? ", " + counted(totals.rejected, "point") + " not kept by the server" : ""));
-    if (totals.lost == 0 && totals.rejected == 0) return ExitStatus::kOk;
+    if (totals.lost == 0 && totals.rejected == 0) return status_of_jvms(totals.sent > 0);
     if (totals.sent > 0 || !totals.failure) return ExitStatus::kPartial;
     return exit_status({.category = *totals.failure, .text = {}});
+  }
+
+  // All that there was is sent.
+  ExitStatus status_of_jvms(bool any) const {
+    if (!any)
+      return report(
+          {.category = ErrorCategory::kNotFound, .text = "no JVM whose counters can be read", .help = "hsperf list"});
+    return page_.refused().empty() ? ExitStatus::kOk : ExitStatus::kPartial;
   }
 
   const PushArguments& arguments_;

@@ -29,12 +29,14 @@ perfdata::SourceOptions source_options() {
 }
 
 void report_jvm(const std::string& line) { log_debug(line); }
+void report_refusal(const std::string& line) { log_warning(line); }
 
 class MetricsPage {
  public:
   static constexpr std::chrono::milliseconds kInterval{5000};
 
-  MetricsPage(perfdata::MetricsOptions options) : jvms_(source_options(), report_jvm), writer_(std::move(options)) {}
+  MetricsPage(perfdata::MetricsOptions options)
+      : jvms_(source_options(), report_jvm, report_refusal), writer_(std::move(options)) {}
 
   void look() { refresh(); }
 
@@ -46,10 +48,7 @@ class MetricsPage {
     for (const auto& jvm : jvms_.jvms()) snapshots.push_back(&jvm->snapshot);
     std::string page;
     page.reserve(last_size_ + 4096);
-    page += "# HELP hsperf_jvms JVMs whose counters are read\n# TYPE hsperf_jvms gauge\n";
-    page += "hsperf_jvms " + std::to_string(snapshots.size()) + "\n";
-    page += "# HELP hsperf_jvms_refused JVMs whose counters cannot be read\n# TYPE hsperf_jvms_refused gauge\n";
-    page += "hsperf_jvms_refused " + std::to_string(jvms_.refused().size()) + "\n";
+    perfdata::append_jvm_counts(page, snapshots.size(), jvms_.refused().size());
     writer_.append(page, snapshots, format);
     last_size_ = page.size();
     return page;
@@ -104,7 +103,7 @@ Result<> serve_named(const ServeArguments& arguments, perfdata::Naming naming) {
   if (!arguments.filter.empty() || arguments.with_arguments || arguments.show_secrets)
     return fail(needs_counters("--counters, --with-arguments and --show-secrets"));
   return serve(arguments, perfdata::NamedPage({.naming = naming, .inner = arguments.naming.inner()}, source_options(),
-                                              report_jvm));
+                                              report_jvm, report_refusal));
 }
 
 Result<> serve(const ServeArguments& arguments) {

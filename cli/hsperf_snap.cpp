@@ -91,7 +91,7 @@ Result<> print_counters(std::vector<perfdata::CounterSource>& sources, const Sna
 
 // What `serve` has of these JVMs when it is asked for the first time.
 Result<> print_named(const std::vector<perfdata::CounterSource>& sources, const SnapArguments& arguments,
-                     perfdata::Naming naming) {
+                     perfdata::Naming naming, ExitStatus& status) {
   std::vector<perfdata::GcDurations> durations(sources.size());
   std::vector<perfdata::NamedJvm> jvms;
   std::vector<std::uint64_t> numbers;
@@ -102,6 +102,12 @@ Result<> print_named(const std::vector<perfdata::CounterSource>& sources, const 
     numbers.push_back(i);
   }
   perfdata::read_inner(arguments.naming.inner(), jvms, numbers);
+  for (const perfdata::NamedJvm& each : jvms) {
+    const std::string problem = perfdata::inner_problem(each);
+    if (problem.empty()) continue;
+    log_warning(problem);
+    if (status == ExitStatus::kOk) status = ExitStatus::kPartial;
+  }
   const bool open = arguments.format == "openmetrics";
   std::string page;
   perfdata::append_named_metrics(page, jvms, naming,
@@ -130,8 +136,8 @@ Result<std::optional<perfdata::Naming>> naming_of(const SnapArguments& arguments
 }
 
 Result<> print(std::vector<perfdata::CounterSource>& sources, const SnapArguments& arguments,
-               const std::optional<perfdata::Naming>& naming) {
-  return naming ? print_named(sources, arguments, *naming) : print_counters(sources, arguments);
+               const std::optional<perfdata::Naming>& naming, ExitStatus& status) {
+  return naming ? print_named(sources, arguments, *naming, status) : print_counters(sources, arguments);
 }
 
 ExitStatus run_snap(const SnapArguments& arguments) {
@@ -146,7 +152,7 @@ ExitStatus run_snap(const SnapArguments& arguments) {
     if (auto safe = refuse_overwriting(arguments.output, {source.name()}); !safe) return report(safe.error());
     if (!source.first().layout().complete() && status == ExitStatus::kOk) status = ExitStatus::kPartial;
   }
-  if (auto printed = print(sources, arguments, *naming); !printed) return report(printed.error());
+  if (auto printed = print(sources, arguments, *naming, status); !printed) return report(printed.error());
   return status;
 }
 

@@ -121,7 +121,7 @@ Result<> top(const TopArguments& arguments) {
   if (arguments.pauses) shown.columns = perfdata::TopColumns::kPauses;
   perfdata::SourceOptions options;
   options.wait = std::chrono::milliseconds(0);
-  perfdata::JvmSet jvms(options, [](const std::string&) {});
+  perfdata::JvmSet jvms(options, {}, {});
   const bool terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
   if (terminal && arguments.count == 0) return run_live(jvms, shown, interval_ns);
   return run_batch(jvms, shown, interval_ns, std::max<std::uint64_t>(arguments.count, 1));

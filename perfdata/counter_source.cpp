@@ -33,11 +33,6 @@ std::string when(std::int64_t ns) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-bool keeps_no_counters(const target::Process& process) {
-  const auto& words = process.cmdline();
-  return std::find(words.begin(), words.end(), "-XX:-UsePerfData") != words.end();
-}
-
 // A process that may not be read belongs to another user.
 Result<std::vector<target::Mapping>> maps_of(const target::Process& process) {
   auto mappings = process.maps();

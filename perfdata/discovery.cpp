@@ -148,9 +148,11 @@ Result<target::Address> scan_private_region(const target::Process& process,
   return fail(no_counters(process));
 }
 
+bool keeps_no_counters(const target::Process& process) { return has_flag(process, "-XX:-UsePerfData"); }
+
 Error no_counters(const target::Process& process) {
   Error error{.category = ErrorCategory::kRefused, .text = who(process)};
-  if (has_flag(process, "-XX:-UsePerfData")) {
+  if (keeps_no_counters(process)) {
     error.text += " runs with -XX:-UsePerfData: it keeps no counters";
     error.help = "start it without that flag";
   } else {

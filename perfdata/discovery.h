@@ -31,6 +31,8 @@ Result<RegionFile> open_mapped_region(const target::Process& process, const targ
 Result<target::Address> scan_private_region(const target::Process& process,
                                             const std::vector<target::Mapping>& mappings);
 
+// Whether its command line says so (-XX:-UsePerfData).
+bool keeps_no_counters(const target::Process& process);
 // Why a JVM has no counters, as far as its command line shows, as an Error of kRefused.
 Error no_counters(const target::Process& process);
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "perfdata/mx_beans.h"
 
 namespace jtrace::perfdata {
@@ -33,6 +34,7 @@ struct InnerFigures {  // nothing where it could not be read
   std::vector<PoolBean> code_heaps;
   std::optional<ThreadStates> threads;  // without those that the JVM hides from its beans
   std::optional<BufferFigures> direct_buffers;
+  std::optional<Error> problem = {};  // why none of it could be read
 };
 
 struct NumberedJvm {

@@ -1,7 +1,8 @@
 // JvmSet: the JVMs of this machine, each with its counters open; JVMs that start or end are added and removed.
 //
 // refresh() examines each new process once. A process that is not a JVM is examined again while it is young (a shell
-// may become a JVM by exec), and then from time to time. Ownership: owns the sources. Threads: one at a time.
+// may become a JVM by exec), and then from time to time. One that has just started and is not ready is examined again
+// too, and is not refused yet. Ownership: owns the sources. Threads: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,12 @@ struct LiveJvm {
 
 class JvmSet {
  public:
-  // `report` gets a line for each JVM that starts, ends or cannot be read.
-  JvmSet(const SourceOptions& options, std::function<void(const std::string&)> report)
-      : options_(options), report_(std::move(report)) {
+  using Say = std::function<void(const std::string& line)>;
+
+  // `report` gets a line for each JVM that starts or ends, `refusal` one for each that cannot be read, and again when
+  // the reason is another. Either may be empty.
+  JvmSet(const SourceOptions& options, Say report, Say refusal)
+      : options_(options), report_(std::move(report)), refusal_(std::move(refusal)) {
     options_.layouts = std::make_shared<LayoutCache>();
   }
 
@@ -51,11 +55,12 @@ class JvmSet {
     std::uint64_t first_seen = 0;
   };
   bool examine(pid_t pid, Known& known, std::uint64_t now);
+  void refuse(pid_t pid, const Known& known, const Error& error);
   bool drop_ended();
 
   SourceOptions options_;
   std::set<pid_t> only_;
-  std::function<void(const std::string&)> report_;
+  Say report_, refusal_;
   std::map<pid_t, Known> known_;
   std::map<pid_t, std::string> refused_;
   std::vector<std::unique_ptr<LiveJvm>> jvms_;

@@ -84,10 +84,16 @@ Samples threads_by_state(const NamedJvm& jvm) {
   return samples;
 }
 
+// Of a JVM that does not let its structures be read they never come.
+bool needs_states(const NamedJvm& jvm) {
+  return jvm.asks_inner && !(jvm.inner.problem && exit_status(*jvm.inner.problem) == ExitStatus::kPermission);
+}
+
+// With and without states are different series: a server that gets both for a while adds them up.
 Samples threads_by_daemon(const NamedJvm& jvm) {
   const auto &all = jvm.beans.threads, &daemons = jvm.beans.daemon_threads;
   Samples samples;
-  if (!all || !daemons) return samples;
+  if (!all || !daemons || (needs_states(jvm) && !has_states(jvm))) return samples;
   for (const bool daemon : {false, true}) {
     Sample sample{{{Attribute::kDaemon, daemon ? "true" : "false"}}, daemon ? *daemons : *all - *daemons};
     if (!has_states(jvm)) {

@@ -17,6 +17,9 @@ struct NamedJvm {
   MxBeans beans;
   ProcessFigures process;
   InnerFigures inner;
+  // Whether the JVM's own structures are asked: what they add is then part of each sample, or the sample is left out,
+  // so that the series of a JVM stay the same.
+  bool asks_inner = false;
   const GcDurations* durations = nullptr;  // null: no pauses were watched
   std::string runtime = {};                // version of the JDK; "" if it is not known
 };

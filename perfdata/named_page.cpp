@@ -25,12 +25,20 @@ void read_inner(const InnerReader& reader, std::vector<NamedJvm>& jvms, const st
   std::vector<NumberedJvm> numbered;
   for (std::size_t i = 0; i < jvms.size(); ++i) numbered.push_back({jvms[i].pid, numbers[i]});
   std::vector<InnerFigures> figures = reader(numbered);
-  for (std::size_t i = 0; i < jvms.size(); ++i) jvms[i].inner = std::move(figures[i]);
+  for (std::size_t i = 0; i < jvms.size(); ++i) {
+    jvms[i].inner = std::move(figures[i]);
+    jvms[i].asks_inner = true;
+  }
 }
 
-NamedPage::NamedPage(NamedPageOptions options, const SourceOptions& sources,
-                     std::function<void(const std::string&)> report)
-    : options_(std::move(options)), jvms_(sources, std::move(report)) {
+std::string inner_problem(const NamedJvm& jvm) {
+  return jvm.inner.problem
+             ? "what --inside adds is not known of JVM " + std::to_string(jvm.pid) + ": " + jvm.inner.problem->message()
+             : "";
+}
+
+NamedPage::NamedPage(NamedPageOptions options, const SourceOptions& sources, JvmSet::Say report, JvmSet::Say refusal)
+    : options_(std::move(options)), refusal_(refusal), jvms_(sources, std::move(report), std::move(refusal)) {
   jvms_.keep_to(options_.only);
 }
 
@@ -63,12 +71,27 @@ const std::vector<NamedJvm>& NamedPage::jvms() {
     if (shows_pauses(options_.naming)) named_.back().durations = &durations_.at(jvm->number);
   }
   read_inner(options_.inner, named_, numbers);
+  report_problems(numbers);
   return named_;
+}
+
+// Each reason once.
+void NamedPage::report_problems(const std::vector<std::uint64_t>& numbers) {
+  std::map<std::uint64_t, std::string> said;
+  for (std::size_t i = 0; i < named_.size(); ++i) {
+    const std::string problem = inner_problem(named_[i]);
+    if (problem.empty()) continue;
+    if (said_[numbers[i]] != problem && refusal_) refusal_(problem + ": it is tried again");
+    said[numbers[i]] = problem;
+  }
+  said_ = std::move(said);
 }
 
 std::string NamedPage::text(MetricsFormat format) {
   std::string page;
-  append_named_metrics(page, jvms(), options_.naming, format);
+  const std::vector<NamedJvm>& named = jvms();
+  append_jvm_counts(page, named.size(), refused().size());
+  append_named_metrics(page, named, options_.naming, format);
   if (format == MetricsFormat::kOpenMetrics) page += "# EOF\n";
   return page;
 }

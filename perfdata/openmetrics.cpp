@@ -157,6 +157,13 @@ std::string main_of(const Snapshot& snapshot) {
   return main_class_of(utf8_from_modified(snapshot.text_value("sun.rt.javaCommand").value_or("")), true);
 }
 
+void append_jvm_counts(std::string& out, std::size_t read, std::size_t refused) {
+  out += "# HELP hsperf_jvms JVMs whose counters are read\n# TYPE hsperf_jvms gauge\n";
+  out += "hsperf_jvms " + std::to_string(read) + "\n";
+  out += "# HELP hsperf_jvms_refused JVMs whose counters cannot be read\n# TYPE hsperf_jvms_refused gauge\n";
+  out += "hsperf_jvms_refused " + std::to_string(refused) + "\n";
+}
+
 std::string_view content_type(MetricsFormat format) {
   return format == MetricsFormat::kOpenMetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
                                                : "text/plain; version=0.0.4; charset=utf-8";

@@ -27,6 +27,8 @@ std::string_view content_type(MetricsFormat format);
 void append_label_value(std::string& out, std::string_view text);
 // The label `main` of a JVM: its main class, or the path of its jar.
 std::string main_of(const Snapshot& snapshot);
+// hsperf_jvms, hsperf_jvms_refused.
+void append_jvm_counts(std::string& out, std::size_t read, std::size_t refused);
 
 struct MetricsOptions {
   NameFilter filter = {};

@@ -102,6 +102,8 @@ bool calls_itself_java(const Process& process) {
   return program.substr(program.rfind('/') + 1) == "java";
 }
 
+bool is_hidden(const Error& error) { return error.errnum == EACCES || error.errnum == EPERM; }
+
 void examine_for_list(pid_t pid, Discovery& discovery) {
   const auto process = Process::open(pid);
   if (!process || process->cmdline().empty()) return;
@@ -111,7 +113,7 @@ void examine_for_list(pid_t pid, Discovery& discovery) {
     if (libjvm && !is_openj9(*mappings)) discovery.jvms.push_back(examine_mapped(*process, *mappings, *libjvm));
     return;
   }
-  if (mappings.error().errnum != EACCES && mappings.error().errnum != EPERM) return;
+  if (!is_hidden(mappings.error())) return;
   if (!calls_itself_java(*process)) {
     ++discovery.hidden;
     return;
@@ -145,6 +147,12 @@ Result<Mapping> libjvm_mapping(const Process& process) {
   const Mapping* libjvm = find_libjvm(mappings);
   if (!libjvm || is_openj9(mappings)) return fail(not_a_jvm(process, mappings));
   return *libjvm;
+}
+
+bool looks_like_jvm(const Process& process) {
+  const auto mappings = process.maps();
+  if (!mappings) return is_hidden(mappings.error()) && calls_itself_java(process);
+  return find_libjvm(*mappings) && !is_openj9(*mappings);
 }
 
 Result<Jvm> examine_jvm(const Process& process) {

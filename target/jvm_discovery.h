@@ -39,6 +39,9 @@ Result<Mapping> libjvm_mapping(const Process& process);
 // The same for mappings that were read already; null if there is none.
 const Mapping* find_libjvm(const std::vector<Mapping>& mappings);
 
+// Whether it has one, or hides its mappings (another user's) and is named java.
+bool looks_like_jvm(const Process& process);
+
 // Errors: as libjvm_mapping.
 Result<Jvm> examine_jvm(const Process& process);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/clock.h"
 #include "coreinspect/model/thread_reader.h"
 #include "coreinspect/tools/code_pools.h"
 #include "coreinspect/tools/direct_memory.h"
@@ -13,6 +14,8 @@ namespace {
 using perfdata::InnerFigures;
 using perfdata::kThreadStates;
 using perfdata::ThreadStates;
+
+constexpr std::uint64_t kBetweenTries = 5 * kNanosPerSecond;  // to open a JVM
 
 // Nothing if one of them could not be read whole.
 std::optional<ThreadStates> count_threads(const Inspection& inspection) {
@@ -32,6 +35,14 @@ std::optional<ThreadStates> count_threads(const Inspection& inspection) {
   return threads;
 }
 
+Result<std::unique_ptr<Inspection>> open_inspection(pid_t pid) {
+  JTRACE_ASSIGN_OR_RETURN(auto process, target::Process::open(pid));
+  JTRACE_ASSIGN_OR_RETURN(auto target, target::Target::open_process(std::move(process)));
+  JTRACE_ASSIGN_OR_RETURN(auto inspection, Inspection::open(std::move(target)));
+  JTRACE_RETURN_IF_ERROR(inspection->healthy());
+  return inspection;
+}
+
 }  // namespace
 
 InnerFigures read_inner_figures(const Inspection& inspection) {
@@ -43,15 +54,13 @@ InnerFigures read_inner_figures(const Inspection& inspection) {
   return figures;
 }
 
-const Inspection* InnerFiguresReader::open(const perfdata::NumberedJvm& jvm) {
-  const auto [found, added] = open_.try_emplace(jvm.number);
-  if (!added) return found->second.get();
-  auto process = target::Process::open(jvm.pid);
-  if (!process) return nullptr;
-  auto target = target::Target::open_process(std::move(*process));
-  if (!target) return nullptr;
-  if (auto inspection = Inspection::open(std::move(*target))) found->second = std::move(*inspection);
-  return found->second.get();
+InnerFiguresReader::Opened& InnerFiguresReader::open(const perfdata::NumberedJvm& jvm) {
+  Opened& opened = open_[jvm.number];
+  const std::uint64_t now = monotonic_ns();
+  if ((opened.inspection && *opened.inspection) || now < opened.next_try) return opened;
+  opened.inspection = open_inspection(jvm.pid);
+  opened.next_try = now + kBetweenTries;
+  return opened;
 }
 
 std::vector<InnerFigures> InnerFiguresReader::read(const std::vector<perfdata::NumberedJvm>& jvms) {
@@ -59,10 +68,15 @@ std::vector<InnerFigures> InnerFiguresReader::read(const std::vector<perfdata::N
   std::set<std::uint64_t> there;
   for (const perfdata::NumberedJvm& jvm : jvms) {
     there.insert(jvm.number);
-    const Inspection* inspection = open(jvm);
-    all.push_back(inspection ? read_inner_figures(*inspection) : InnerFigures());
+    const Opened& opened = open(jvm);
+    if (!opened.inspection) {
+      all.emplace_back().problem = opened.inspection.error();
+      continue;
+    }
+    const Inspection& inspection = **opened.inspection;
+    all.push_back(read_inner_figures(inspection));
     // A JVM with many threads has many pages.
-    if (inspection && inspection->vm().cached_memory()) inspection->vm().cached_memory()->reset();
+    if (inspection.vm().cached_memory()) inspection.vm().cached_memory()->reset();
   }
   std::erase_if(open_, [&](const auto& each) { return !there.contains(each.first); });
   return all;

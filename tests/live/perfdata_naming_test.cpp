@@ -1,6 +1,7 @@
 // hsperf serve --naming: the values under others' names against the platform MXBeans of the same JVM.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "coreinspect/tools/inner_figures.h"
 #include "tests/live/metrics_server.h"
 #include "tests/live/perfdata_support.h"
 #include "tests/testlib/require.h"
@@ -260,6 +262,38 @@ TEST(NamingOfMetrics, PromtoolFindsNoFault) {
       if (!line.empty() && line.find("\"_count\" suffix") == line.npos && line.find("abbreviated units") == line.npos)
         faults += std::string(line) + "\n";
     EXPECT_EQ(faults, "");
+  }
+}
+
+// As a JVM that cannot be read while it starts: this process, which is none, has its number first.
+TEST(NamingOfMetrics, WhatCouldNotBeReadInsideIsTriedAgain) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto jvm = must(JvmProcess::start(*jdk, "Idle"));
+  coreinspect::InnerFiguresReader reader;
+  const auto before = reader.read({{::getpid(), 1}});
+  ASSERT_EQ(before.size(), 1u);
+  ASSERT_TRUE(before[0].problem);
+  EXPECT_THAT(before[0].problem->message(), HasSubstr("not a HotSpot JVM"));
+  std::vector<perfdata::InnerFigures> after;
+  for (int i = 0; i < 600 && (after.empty() || after[0].problem); ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    after = reader.read({{jvm->pid(), 1}});
+  }
+  ASSERT_FALSE(after[0].problem) << after[0].problem->message();
+  EXPECT_FALSE(after[0].code_heaps.empty());
+}
+
+TEST(NamingOfMetrics, PagesHaveTheNumberOfJvmsThatCannotBeRead) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  const auto closed = must(JvmProcess::start(*jdk, "Idle", {.flags = {"-XX:-UsePerfData"}}));
+  for (const char* naming : {"hotspot", "otel"}) {
+    const auto server = must(Server::start({"--naming", naming}));
+    const std::string page = server->metrics();
+    EXPECT_THAT(page, HasSubstr("\n# TYPE hsperf_jvms_refused gauge\nhsperf_jvms_refused "));
+    EXPECT_THAT(page, Not(HasSubstr("\nhsperf_jvms_refused 0\n")));
+    EXPECT_THAT(server->command().err(), HasSubstr("process " + closed->pid_text() + " "));
   }
 }
 

@@ -21,7 +21,7 @@ TEST(TopView, SizesTimesAndSparklines) {
 
 TEST(TopView, WithoutJvmsThereAreHeadings) {
   TopView view;
-  JvmSet none({}, [](const std::string&) {});
+  JvmSet none({}, {}, {});
   view.update(none);
   EXPECT_EQ(view.lines(TopOrder::kHeap, 0, 0).size(), 2u);
   EXPECT_THAT(view.lines(TopOrder::kHeap, 0, 0, TopColumns::kPauses)[1], testing::HasSubstr("LONGEST"));
