@@ -90,7 +90,7 @@ Result<> print_counters(std::vector<perfdata::CounterSource>& sources, const Sna
 }
 
 // What `serve` has of these JVMs when it is asked for the first time.
-Result<> print_named(const std::vector<perfdata::CounterSource>& sources, const SnapArguments& arguments,
+Result<> print_named(std::vector<perfdata::CounterSource>& sources, const SnapArguments& arguments,
                      perfdata::Naming naming, ExitStatus& status) {
   std::vector<perfdata::GcDurations> durations(sources.size());
   std::vector<perfdata::NamedJvm> jvms;
@@ -102,6 +102,7 @@ Result<> print_named(const std::vector<perfdata::CounterSource>& sources, const 
     numbers.push_back(i);
   }
   perfdata::read_inner(arguments.naming.inner(), jvms, numbers);
+  for (std::size_t i = 0; i < jvms.size(); ++i) perfdata::match_threads(jvms[i], sources[i]);
   for (const perfdata::NamedJvm& each : jvms) {
     const std::string problem = perfdata::inner_problem(each);
     if (problem.empty()) continue;

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "perfdata/gc_causes.h"
 #include "perfdata/metadata.h"
+#include "perfdata/wrapping.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -14,11 +15,6 @@ constexpr std::size_t kMostCauses = 64;  // HotSpot has some thirty; a text in s
 struct Totals {
   std::int64_t count = 0, ticks = 0;
 };
-
-// Numbers of a target wrap around.
-std::int64_t difference(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
 
 // Of the collections that have ended.
 std::optional<Totals> totals_of(const Snapshot& snapshot, int collector) {
@@ -38,7 +34,7 @@ void GcDurations::observe(const Snapshot& snapshot) {
   if (since_ == 0) since_ = snapshot.realtime_ns;
   const std::vector<GcPause>& pauses = tracker_.observe(snapshot);
   for (const GcPause& each : pauses) {
-    const double seconds = static_cast<double>(difference(each.exit, each.entry)) / ticks_per_second_;
+    const double seconds = static_cast<double>(wrapping_difference(each.exit, each.entry)) / ticks_per_second_;
     Histogram& histogram = collectors_[each.collector].histogram;
     const auto bucket = std::lower_bound(kGcDurationBounds.begin(), kGcDurationBounds.end(), seconds);
     ++histogram.counts[static_cast<std::size_t>(bucket - kGcDurationBounds.begin())];
@@ -52,7 +48,7 @@ void GcDurations::observe(const Snapshot& snapshot) {
 // What the counters have grown by belongs to the one pause that was seen. The time is added a moment after the end.
 void GcDurations::count(Collector& collector, int index, const Snapshot& snapshot, const std::vector<GcPause>& pauses) {
   const Totals totals = totals_of(snapshot, index).value_or(Totals());
-  const std::int64_t more = difference(totals.count, collector.count);
+  const std::int64_t more = wrapping_difference(totals.count, collector.count);
   if (more < 0) return;  // a sample between two writes: seen right at the next look
   const auto seen =
       std::find_if(pauses.begin(), pauses.end(), [&](const auto& each) { return each.collector == index; });
@@ -61,9 +57,10 @@ void GcDurations::count(Collector& collector, int index, const Snapshot& snapsho
                      (collector.causes.size() < kMostCauses || collector.causes.find(cause) != collector.causes.end());
   if (more != 0) collector.last_cause = known ? cause : kUnknown;
   Counted& counted = collector.causes[collector.last_cause];
-  counted.count += more;
-  counted.ticks += difference(totals.ticks, collector.ticks);
-  if (known) counted.longest.add(static_cast<double>(difference(seen->exit, seen->entry)) / ticks_per_second_, now_);
+  counted.count = wrapping_sum(counted.count, more);
+  counted.ticks = wrapping_sum(counted.ticks, wrapping_difference(totals.ticks, collector.ticks));
+  if (known)
+    counted.longest.add(static_cast<double>(wrapping_difference(seen->exit, seen->entry)) / ticks_per_second_, now_);
   collector.count = totals.count;
   collector.ticks = totals.ticks;
 }

@@ -39,7 +39,7 @@ class GcDurations {
   // By N of sun.gc.collector.N.
   Histogram of(int collector) const;
   std::vector<OfCause> by_cause(int collector) const;
-  std::int64_t missed() const { return tracker_.missed(); }
+  std::int64_t missed(int collector) const { return tracker_.missed(collector); }
   std::uint64_t since() const { return since_; }  // realtime_ns of the first snapshot
 
  private:

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "perfdata/gc_causes.h"
+#include "perfdata/wrapping.h"
 
 namespace jtrace::perfdata {
 
@@ -43,7 +44,7 @@ const std::vector<GcPause>& GcTracker::observe(const Snapshot& snapshot) {
   std::sort(found_.begin(), found_.end(), [](const GcPause& a, const GcPause& b) { return a.entry < b.entry; });
   name_pauses(snapshot);
   seen_ += static_cast<std::int64_t>(found_.size());
-  missed_ += newly_missed_;
+  missed_ = wrapping_sum(missed_, newly_missed_);
   return found_;
 }
 
@@ -78,11 +79,12 @@ void GcTracker::observe(Collector& collector, const Snapshot& snapshot) {
     if (!runs) collector.last_entry = entry;
     collector.last_exit = exit;
   } else if (completed > collector.completed) {
-    newly_missed_ += completed - collector.completed - 1;
+    miss(collector, wrapping_difference(wrapping_difference(completed, collector.completed), 1));
     if (!runs) report(collector, completed, entry, exit);
     else if (collector.running == completed && collector.running_entry <= exit)
       report(collector, completed, collector.running_entry, exit);
-    else ++newly_missed_;  // its start is not known; or, where the exit is older than it, its end: one began within it
+    else
+      miss(collector, 1);  // its start is not known; or, where the exit is older than it, its end: one began within it
     collector.completed = completed;
     collector.last_entry = runs ? collector.running_entry : entry;
     collector.last_exit = exit;
@@ -91,6 +93,17 @@ void GcTracker::observe(Collector& collector, const Snapshot& snapshot) {
     collector.running = invocations;
     collector.running_entry = entry;
   }
+}
+
+void GcTracker::miss(Collector& collector, std::int64_t pauses) {
+  collector.missed = wrapping_sum(collector.missed, pauses);
+  newly_missed_ = wrapping_sum(newly_missed_, pauses);
+}
+
+std::int64_t GcTracker::missed(int collector) const {
+  const auto found =
+      std::find_if(collectors_.begin(), collectors_.end(), [&](const Collector& c) { return c.index == collector; });
+  return found == collectors_.end() ? 0 : found->missed;
 }
 
 void GcTracker::report(Collector& collector, std::int64_t number, std::int64_t entry, std::int64_t exit) {

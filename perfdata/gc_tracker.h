@@ -35,6 +35,7 @@ class GcTracker {
   // Pauses of which only the number is known: in the last call, and in all calls.
   std::int64_t newly_missed() const { return newly_missed_; }
   std::int64_t missed() const { return missed_; }
+  std::int64_t missed(int collector) const;  // in all calls
   std::int64_t seen() const { return seen_; }
 
  private:
@@ -49,10 +50,12 @@ class GcTracker {
     std::int64_t last_exit = 0;
     std::int64_t running = 0;  // number of the running pause (0: none), and its start
     std::int64_t running_entry = 0;
+    std::int64_t missed = 0;
   };
   void resolve(const Snapshot& snapshot);
   void name_pauses(const Snapshot& snapshot);
   void observe(Collector& collector, const Snapshot& snapshot);
+  void miss(Collector& collector, std::int64_t pauses);
   void report(Collector& collector, std::int64_t number, std::int64_t entry, std::int64_t exit);
 
   std::shared_ptr<const Layout> layout_;

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "perfdata/wrapping.h"
+
 namespace jtrace::perfdata {
 namespace {
 
@@ -43,17 +45,22 @@ Samples collections(const NamedJvm& jvm) {
   return samples;
 }
 
-Samples by_cause(const NamedJvm& jvm, bool longest) {
+struct Causes {
+  bool concurrent = false, longest = false;
+};
+Samples by_cause(const NamedJvm& jvm, Causes which) {
   Samples samples;
   if (jvm.durations == nullptr) return samples;
-  for (const CollectorBean& bean : jvm.beans.collectors)
+  for (const CollectorBean& bean : jvm.beans.collectors) {
+    if (bean.concurrent != which.concurrent) continue;
     for (const GcDurations::OfCause& each : jvm.durations->by_cause(bean.collector)) {
-      if (longest && !each.longest) continue;
+      if (which.longest && !each.longest) continue;
       Sample sample = of_collector(bean, Summary{each.count, each.seconds});
-      if (longest) sample.value = *each.longest;
+      if (which.longest) sample.value = *each.longest;
       sample.attributes.emplace_back(Attribute::kCause, each.cause);
       samples.push_back(std::move(sample));
     }
+  }
   return samples;
 }
 
@@ -63,16 +70,6 @@ Samples pauses(const NamedJvm& jvm) {
   for (const CollectorBean& each : jvm.beans.collectors)
     samples.push_back(of_collector(each, jvm.durations->of(each.collector)));
   return samples;
-}
-
-// A thread may have come or gone between the two readings: then the states are not those of the bean.
-bool has_states(const NamedJvm& jvm) {
-  if (!jvm.inner.threads || !jvm.beans.threads || !jvm.beans.daemon_threads) return false;
-  const auto sum = [](const ThreadsByState& states) {
-    return std::accumulate(states.begin(), states.end(), std::int64_t{0});
-  };
-  const std::int64_t daemons = sum(jvm.inner.threads->daemon);
-  return daemons == *jvm.beans.daemon_threads && daemons + sum(jvm.inner.threads->user) == *jvm.beans.threads;
 }
 
 Samples threads_by_state(const NamedJvm& jvm) {
@@ -95,7 +92,8 @@ Samples threads_by_daemon(const NamedJvm& jvm) {
   Samples samples;
   if (!all || !daemons || (needs_states(jvm) && !has_states(jvm))) return samples;
   for (const bool daemon : {false, true}) {
-    Sample sample{{{Attribute::kDaemon, daemon ? "true" : "false"}}, daemon ? *daemons : *all - *daemons};
+    Sample sample{{{Attribute::kDaemon, daemon ? "true" : "false"}},
+                  daemon ? *daemons : wrapping_difference(*all, *daemons)};
     if (!has_states(jvm)) {
       samples.push_back(std::move(sample));
       continue;
@@ -118,11 +116,24 @@ std::optional<double> millis(const std::optional<double>& seconds) {
   return seconds ? std::optional(*seconds * 1000) : std::nullopt;
 }
 
+// Of a JVM with pauses that no histogram has, their number would say less than it seems to.
 std::optional<std::int64_t> missed(const NamedJvm& jvm) {
-  return jvm.durations ? std::optional(jvm.durations->missed()) : std::nullopt;
+  if (jvm.durations == nullptr || jvm.beans.collectors.empty() || jvm.beans.lacks_pauses) return std::nullopt;
+  std::int64_t sum = 0;
+  for (const CollectorBean& each : jvm.beans.collectors) sum = wrapping_sum(sum, jvm.durations->missed(each.collector));
+  return sum;
 }
 
 }  // namespace
+
+bool has_states(const NamedJvm& jvm) {
+  if (!jvm.inner.threads || !jvm.beans.threads || !jvm.beans.daemon_threads) return false;
+  const auto sum = [](const ThreadsByState& states) {
+    return std::accumulate(states.begin(), states.end(), std::int64_t{0});
+  };
+  const std::int64_t daemons = sum(jvm.inner.threads->daemon);
+  return daemons == *jvm.beans.daemon_threads && daemons + sum(jvm.inner.threads->user) == *jvm.beans.threads;
+}
 
 std::vector<Sample> samples_of(const NamedJvm& jvm, Measure measure) {
   const MxBeans& beans = jvm.beans;
@@ -134,8 +145,10 @@ std::vector<Sample> samples_of(const NamedJvm& jvm, Measure measure) {
     case Measure::kHeapCommitted: return of_heap(beans.heap_committed);
     case Measure::kHeapMax: return of_heap(beans.heap_max);
     case Measure::kCollections: return collections(jvm);
-    case Measure::kCollectionsByCause: return by_cause(jvm, false);
-    case Measure::kLongestByCause: return by_cause(jvm, true);
+    case Measure::kCollectionsByCause: return by_cause(jvm, {});
+    case Measure::kLongestByCause: return by_cause(jvm, {.longest = true});
+    case Measure::kConcurrentByCause: return by_cause(jvm, {.concurrent = true});
+    case Measure::kLongestConcurrentByCause: return by_cause(jvm, {.concurrent = true, .longest = true});
     case Measure::kPauses: return pauses(jvm);
     case Measure::kMissedPauses: return one(missed(jvm));
     case Measure::kThreads: return one(beans.threads);

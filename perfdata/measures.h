@@ -20,9 +20,11 @@ enum class Measure : std::uint8_t {
   kHeapCommitted,
   kHeapMax,
   kCollections,         // a summary by collector: count and sum
-  kCollectionsByCause,  // the same by collector and cause
+  kCollectionsByCause,  // the same by collector and cause, without phases of concurrent cycles
   kLongestByCause,      // of the last minutes
-  kPauses,              // a histogram
+  kConcurrentByCause,   // the phases of concurrent cycles
+  kLongestConcurrentByCause,
+  kPauses,  // a histogram
   kMissedPauses,
   kThreads,
   kDaemonThreads,
@@ -69,6 +71,10 @@ struct Sample {
   std::vector<std::pair<Attribute, std::string>> attributes;
   std::variant<std::int64_t, double, Summary, GcDurations::Histogram> value;
 };
+
+// Whether the states of threads are known, and are those of the same moment as the counters: a thread may come or go
+// between the two readings.
+bool has_states(const NamedJvm& jvm);
 
 // None if it is not known of that JVM.
 std::vector<Sample> samples_of(const NamedJvm& jvm, Measure measure);

@@ -4,6 +4,7 @@
 
 #include "perfdata/heap_size.h"
 #include "perfdata/metadata.h"
+#include "perfdata/wrapping.h"
 
 namespace jtrace::perfdata {
 namespace {
@@ -16,6 +17,7 @@ constexpr std::string_view kOld = "sun.gc.generation.1.space.0.";
 struct CollectorNames {
   int collector;
   std::string_view bean, action;
+  bool concurrent = false;
 };
 constexpr std::string_view kMinor = "end of minor GC", kMajor = "end of major GC", kPause = "end of GC pause";
 
@@ -26,6 +28,7 @@ struct Family {
   Heap heap = Heap::kGenerations;
   std::string_view eden, survivor, old;  // "": it has no such pool
   std::vector<CollectorNames> collectors;
+  bool lacks_pauses = false;
 };
 
 std::string_view text(const Snapshot& snapshot, std::string_view name) {
@@ -46,7 +49,8 @@ std::optional<Family> family_of(const Snapshot& snapshot) {
               "G1 Survivor Space",
               "G1 Old Gen",
               {{0, "G1 Young Generation", kMinor}, {1, "G1 Old Generation", kMajor}}};
-    if (has_concurrent_bean(snapshot)) g1.collectors.push_back({2, "G1 Concurrent GC", "end of concurrent GC pause"});
+    if (has_concurrent_bean(snapshot))
+      g1.collectors.push_back({2, "G1 Concurrent GC", "end of concurrent GC pause", true});
     return g1;
   }
   if (policy == "ParScav:MSC")
@@ -56,7 +60,8 @@ std::optional<Family> family_of(const Snapshot& snapshot) {
                   "PS Old Gen",
                   {{0, "PS Scavenge", kMinor}, {1, "PS MarkSweep", kMajor}}};
   if (policy == "ParNew:CMS")
-    return Family{Heap::kGenerations, "Par Eden Space", "Par Survivor Space", "CMS Old Gen", {{0, "ParNew", kMinor}}};
+    return Family{Heap::kGenerations, "Par Eden Space",        "Par Survivor Space",
+                  "CMS Old Gen",      {{0, "ParNew", kMinor}}, true};
   if (policy == "Copy:MSC")
     return Family{Heap::kGenerations,
                   "Eden Space",
@@ -73,12 +78,12 @@ std::optional<Family> family_of(const Snapshot& snapshot) {
     return Family{Heap::kZ, "", "", "ZHeap", {{2, "ZGC Pauses", kPause}}};
   if (text(snapshot, "sun.gc.collector.1.name").starts_with("Shenandoah") &&
       text(snapshot, "java.rt.vmArgs").find("ShenandoahGCMode=generational") == std::string_view::npos)
-    return Family{Heap::kWhole, "", "", "Shenandoah", {}};
+    return Family{Heap::kWhole, "", "", "Shenandoah", {}, true};
   return std::nullopt;
 }
 
 std::optional<std::int64_t> sum(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
-  return a && b ? std::optional(*a + *b) : std::nullopt;
+  return a && b ? std::optional(wrapping_sum(*a, *b)) : std::nullopt;
 }
 
 class Reader {
@@ -113,7 +118,7 @@ class Reader {
       // The bean counts a collection at its end.
       const bool runs = snapshot_.long_value(stem + "lastEntryTime") > snapshot_.long_value(stem + "lastExitTime");
       beans.push_back({each.bean, each.action, each.collector, *count - (runs && *count > 0 ? 1 : 0),
-                       quantity_value(Quantity::kTicks, *ticks, traits_)});
+                       quantity_value(Quantity::kTicks, *ticks, traits_), each.concurrent});
     }
     return beans;
   }
@@ -155,7 +160,8 @@ std::optional<double> seconds(const Snapshot& snapshot, std::string_view name, Q
 }  // namespace
 
 std::optional<std::int64_t> MxBeans::classes() const {
-  return loaded_classes && unloaded_classes ? std::optional(*loaded_classes - *unloaded_classes) : std::nullopt;
+  return loaded_classes && unloaded_classes ? std::optional(wrapping_difference(*loaded_classes, *unloaded_classes))
+                                            : std::nullopt;
 }
 
 MxBeans mx_beans(const Snapshot& snapshot) {
@@ -165,6 +171,7 @@ MxBeans mx_beans(const Snapshot& snapshot) {
     const Reader reader(snapshot, *family);
     beans.pools = reader.pools();
     beans.collectors = reader.collectors();
+    beans.lacks_pauses = family->lacks_pauses;
     add_heap(beans);
   }
   if (const auto most = heap_max(snapshot)) beans.heap_max = static_cast<std::int64_t>(*most);

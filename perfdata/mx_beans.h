@@ -33,11 +33,13 @@ struct CollectorBean {
   int collector = 0;        // N of sun.gc.collector.N
   std::int64_t count = 0;   // that have ended
   double seconds = 0;
+  bool concurrent = false;  // phases of concurrent cycles
 };
 
 struct MxBeans {
   std::vector<PoolBean> pools;
   std::vector<CollectorBean> collectors;
+  bool lacks_pauses = false;  // those of CMS and Shenandoah: their beans are not in `collectors`
   std::optional<std::int64_t> heap_used, heap_committed, heap_max;  // MemoryMXBean; bytes
   std::optional<std::int64_t> threads, daemon_threads, peak_threads, started_threads;
   std::optional<std::int64_t> loaded_classes, unloaded_classes;  // since the start

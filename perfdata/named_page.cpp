@@ -31,6 +31,15 @@ void read_inner(const InnerReader& reader, std::vector<NamedJvm>& jvms, const st
   }
 }
 
+void match_threads(NamedJvm& jvm, CounterSource& source) {
+  if (!jvm.inner.threads || has_states(jvm)) return;
+  Snapshot after;
+  if (!source.read(after)) return;
+  const MxBeans beans = mx_beans(after);
+  jvm.beans.threads = beans.threads;
+  jvm.beans.daemon_threads = beans.daemon_threads;
+}
+
 std::string inner_problem(const NamedJvm& jvm) {
   return jvm.inner.problem
              ? "what --inside adds is not known of JVM " + std::to_string(jvm.pid) + ": " + jvm.inner.problem->message()
@@ -71,6 +80,7 @@ const std::vector<NamedJvm>& NamedPage::jvms() {
     if (shows_pauses(options_.naming)) named_.back().durations = &durations_.at(jvm->number);
   }
   read_inner(options_.inner, named_, numbers);
+  for (std::size_t i = 0; i < named_.size(); ++i) match_threads(named_[i], jvms_.jvms()[i]->source);
   report_problems(numbers);
   return named_;
 }

@@ -53,6 +53,8 @@ class NamedPage {
 NamedJvm named_jvm(pid_t pid, const Snapshot& snapshot);
 // Sets NamedJvm::inner; numbers[i] is that of jvms[i]. Without a reader: nothing.
 void read_inner(const InnerReader& reader, std::vector<NamedJvm>& jvms, const std::vector<std::uint64_t>& numbers);
+// Of threads that came or went between the counters and the memory, the counters after both may have the number.
+void match_threads(NamedJvm& jvm, CounterSource& source);
 // A line that says why it could not be read; "" if it could, or if there was no reader.
 std::string inner_problem(const NamedJvm& jvm);
 

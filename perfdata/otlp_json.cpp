@@ -1,5 +1,7 @@
 #include "perfdata/otlp_json.h"
 
+#include <cmath>
+
 #include "base/json.h"
 #include "perfdata/conventions.h"
 
@@ -14,13 +16,19 @@ std::string text(T number) {
   return std::to_string(number);
 }
 
+// ns since the epoch; "" for a number that is no time.
+std::string nanos_text(std::optional<double> seconds) {
+  constexpr double kMost = 1e10;  // beyond that ns do not fit
+  if (!seconds || !(*seconds > 0 && *seconds < kMost)) return "";
+  return text(static_cast<std::uint64_t>(std::llround(*seconds * 1e3)) * 1'000'000);
+}
+
 class Request {
  public:
   Request(std::string& out, std::uint64_t now, std::string_view host) : json_(out), now_(text(now)), host_(host) {}
 
   void add(const NamedJvm& jvm) {
-    start_ =
-        jvm.beans.start_seconds ? text(static_cast<std::uint64_t>(*jvm.beans.start_seconds * 1e3) * 1'000'000) : "";
+    start_ = nanos_text(jvm.beans.start_seconds);
     json_.begin_object().key("resource").begin_object();
     add_resource(jvm);
     json_.end_object().key("scopeMetrics").begin_array().begin_object();

@@ -74,6 +74,21 @@ TEST(GcDurations, TheLongestPauseIsForgottenAfterMinutes) {
   EXPECT_EQ(causes(durations), "Allocation Failure 1 5 longest 0; unknown 1 5; ");
 }
 
+// Of a JVM that writes anything: under UBSan nothing is undefined.
+TEST(GcDurations, NumbersWrapAround) {
+  constexpr std::int64_t kLeast = INT64_MIN, kMost = INT64_MAX;
+  GcDurations durations;
+  for (const std::int64_t number : {std::int64_t{0}, kMost, kLeast, std::int64_t{-1}, kMost, std::int64_t{5}}) {
+    RegionWriter writer;
+    for (const char* name : {"invocations", "time", "lastEntryTime", "lastExitTime"})
+      writer.add_long(std::string("sun.gc.collector.0.") + name, number);
+    const auto bytes = writer.bytes();
+    durations.observe({bytes, std::make_shared<const Layout>(std::move(*Layout::parse(bytes)))});
+  }
+  EXPECT_EQ(durations.by_cause(0).size(), 1u);
+  EXPECT_EQ(durations.by_cause(0)[0].count, 5);
+}
+
 TEST(GcDurations, TextsThatAreNoCausesDoNotGrowWithoutBound) {
   GcDurations durations;
   observe(durations, {0, 0});
