@@ -36,6 +36,7 @@ constexpr std::chrono::milliseconds kLastPatience{5000};
 Result<perfdata::HttpPost> post_of(const PushArguments& arguments) {
   perfdata::HttpPost post;
   JTRACE_ASSIGN_OR_RETURN(post.url, perfdata::parse_http_url(arguments.to));
+  JTRACE_RETURN_IF_ERROR(perfdata::check_host(post.url));  // no waiting gives it an address
   if (post.url.path == "/") post.url.path = "/v1/metrics";
   JTRACE_ASSIGN_OR_RETURN(post.headers, push_headers(arguments.headers));
   post.patience = arguments.timeout;

@@ -42,8 +42,10 @@ std::optional<SocketAddress> numeric(const std::string& host, std::uint16_t port
   return address;
 }
 
-// A static program has no other way to look up names (hosts(5)).
-std::string address_in_hosts(const std::string& name) {
+// A static program has no other way to look up names (hosts(5)). All that a name has there, in their order: some
+// cannot be used here, as those with a zone (fe80::1%eth0).
+std::vector<std::string> addresses_in_hosts(const std::string& name) {
+  std::vector<std::string> addresses;
   const std::string text = read_file("/etc/hosts", 1u << 20).value_or("");
   for (std::string_view line : split(text, '\n')) {
     line = line.substr(0, line.find('#'));
@@ -52,17 +54,21 @@ std::string address_in_hosts(const std::string& name) {
       const std::size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
       const std::string_view word = line.substr(at, end - at);
       if (address.empty()) address = word;
-      else if (word == name) return std::string(address);
+      else if (word == name) addresses.emplace_back(address);
       at = end;
     }
   }
-  return {};
+  return addresses;
 }
 
 Result<SocketAddress> resolve(const HttpUrl& url) {
   if (const auto address = numeric(url.host == "localhost" ? "127.0.0.1" : url.host, url.port)) return *address;
-  if (const auto address = numeric(address_in_hosts(url.host), url.port)) return *address;
-  return fail(ErrorCategory::kNotFound, "no address of '" + printable(url.host) + "' is known: it is not in /etc/hosts",
+  const std::vector<std::string> listed = addresses_in_hosts(url.host);
+  for (const std::string& each : listed)
+    if (const auto address = numeric(each, url.port)) return *address;
+  return fail(ErrorCategory::kNotFound,
+              "no address of '" + printable(url.host) + "' is known: " +
+                  (listed.empty() ? "it is not in /etc/hosts" : "/etc/hosts has none for it that can be used here"),
               "give the address itself");
 }
 
@@ -154,6 +160,11 @@ std::string head_of(const HttpPost& post, std::size_t size) {
 }
 
 }  // namespace
+
+Result<> check_host(const HttpUrl& url) {
+  JTRACE_RETURN_IF_ERROR(resolve(url));
+  return {};
+}
 
 Result<HttpReply> http_post(const HttpPost& post, std::string_view body, int stop_fd) {
   JTRACE_ASSIGN_OR_RETURN(const SocketAddress address, resolve(post.url));

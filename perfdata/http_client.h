@@ -25,6 +25,9 @@ struct HttpUrl {
 // Errors: kUsage; https:// and user names in it are refused with a line of their own.
 Result<HttpUrl> parse_http_url(const std::string& text);
 
+// Whether the host has an address. Error: kNotFound.
+Result<> check_host(const HttpUrl& url);
+
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 // "Name: value" a line; blank ones and those that start with # are skipped. Error: kUsage, which does not show values.
 Result<HttpHeaders> parse_header_lines(std::string_view text, std::string_view where);

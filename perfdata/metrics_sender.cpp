@@ -84,7 +84,7 @@ void MetricsSender::run() {
 }
 
 bool MetricsSender::try_once(const MetricsBatch& batch) {
-  const PushOutcome outcome = outcome_of(http_post(options_.post, batch.body, abandon_.get()));
+  const PushOutcome outcome = outcome_of(http_post(options_.post, batch.body, abandon_.get()), realtime_ns());
   wish_ = outcome.after;
   const std::lock_guard lock(mutex_);
   totals_.rejected += outcome.rejected;

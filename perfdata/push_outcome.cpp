@@ -1,7 +1,10 @@
 #include "perfdata/push_outcome.h"
 
+#include <time.h>
+
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/json_reader.h"
 #include "base/strings.h"
 
@@ -9,8 +12,8 @@ namespace jtrace::perfdata {
 namespace {
 
 using Kind = PushOutcome::Kind;
-constexpr std::chrono::seconds kLongestWish{300};
-constexpr std::size_t kMostText = 200;  // of the server's own words
+constexpr std::uint64_t kLongestWish = 1'000'000'000;  // s: for ever, and no number that clocks cannot add
+constexpr std::size_t kMostText = 200;                 // of the server's own words
 
 std::string short_text(std::string_view text) {
   return text.empty() ? "" : ": " + printable(std::string(text.substr(0, kMostText)));
@@ -42,11 +45,23 @@ std::string server_text(const HttpReply& reply) {
   return short_text((*json)["message"].text());
 }
 
+// Seconds, or a date ("Fri, 27 Nov 2026 19:31:00 GMT", RFC 9110). Nothing if it is neither.
+std::optional<std::chrono::seconds> wish_of(const std::string& retry_after, std::uint64_t now) {
+  if (!retry_after.empty() && retry_after.find_first_not_of("0123456789") == retry_after.npos)
+    return std::chrono::seconds(
+        std::min(kLongestWish, parse_decimal<std::uint64_t>(retry_after).value_or(kLongestWish)));
+  tm parts{};
+  const char* const end = ::strptime(retry_after.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  const std::int64_t left = ::timegm(&parts) - static_cast<std::int64_t>(now / kNanosPerSecond);
+  return std::chrono::seconds(std::clamp<std::int64_t>(left, 0, kLongestWish));
+}
+
 bool may_try_again(int status) { return status == 429 || status == 502 || status == 503 || status == 504; }
 
 }  // namespace
 
-PushOutcome outcome_of(const Result<HttpReply>& reply) {
+PushOutcome outcome_of(const Result<HttpReply>& reply, std::uint64_t now) {
   if (!reply) {
     const Error& error = reply.error();
     return {.kind = error.category == ErrorCategory::kMalformed ? Kind::kLost : Kind::kTryAgain,
@@ -58,8 +73,7 @@ PushOutcome outcome_of(const Result<HttpReply>& reply) {
                       .reason = "the server answers " + std::to_string(reply->status) + server_text(*reply)};
   if (reply->status == 401 || reply->status == 403) outcome.category = ErrorCategory::kPermission;
   if (reply->status == 404) outcome.reason += "; the path is /v1/metrics as a rule";
-  if (const auto seconds = parse_decimal<std::uint32_t>(reply->retry_after))
-    outcome.after = std::min(kLongestWish, std::chrono::seconds(*seconds));
+  outcome.after = wish_of(reply->retry_after, now);
   return outcome;
 }
 

@@ -19,7 +19,8 @@ struct PushOutcome {
   std::optional<std::chrono::seconds> after = {};  // the server's wish for the next try
   ErrorCategory category = ErrorCategory::kRefused;
 };
-PushOutcome outcome_of(const Result<HttpReply>& reply);
+// `now`: ns since the epoch.
+PushOutcome outcome_of(const Result<HttpReply>& reply, std::uint64_t now);
 
 // Between tries: doubles from 1 s to 30 s, with a part that is random so that many senders do not come at once.
 // `failures`: how many there were in a row, from 1; `random`: 0 to 1.

@@ -36,8 +36,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const auto ended = read_http_reply(text, true);
   require(!ended || ended->has_value());
   if (ended) require((*ended)->status >= 200 && (*ended)->status < 600);
-  const PushOutcome outcome = outcome_of(ended ? Result<HttpReply>(**ended) : Result<HttpReply>(fail(ended.error())));
+  constexpr std::uint64_t kNow = 1'795'807'800'000'000'000;
+  const PushOutcome outcome =
+      outcome_of(ended ? Result<HttpReply>(**ended) : Result<HttpReply>(fail(ended.error())), kNow);
   require(outcome.rejected >= 0 && outcome.reason.find('\n') == std::string::npos);
+  require(!outcome.after || outcome.after->count() >= 0);
   // What follows a whole reply does not change it.
   const std::size_t part = text.size() * bytes[0] / 256;
   if (const auto early = read_http_reply(text.substr(0, part), false); early && *early) {

@@ -9,8 +9,10 @@ namespace {
 using ::testing::HasSubstr;
 using Kind = PushOutcome::Kind;
 
+constexpr std::uint64_t kNow = 1'795'807'800'000'000'000;  // Fri, 27 Nov 2026 19:30:00 GMT
+
 PushOutcome answered(int status, std::string body = "", std::string retry_after = "") {
-  return outcome_of(HttpReply{status, std::move(retry_after), std::move(body)});
+  return outcome_of(HttpReply{status, std::move(retry_after), std::move(body)}, kNow);
 }
 
 TEST(PushOutcome, IsTakenWithWhatTheServerDidNotKeep) {
@@ -33,17 +35,21 @@ TEST(PushOutcome, IsTriedAgainWhereTheProtocolSaysSo) {
   for (const int status : {301, 400, 401, 404, 408, 413, 500, 501})
     EXPECT_EQ(answered(status).kind, Kind::kLost) << status;
   EXPECT_EQ(answered(503, "", "7").after, std::chrono::seconds(7));
-  EXPECT_EQ(answered(503, "", "86400").after, std::chrono::seconds(300));
-  EXPECT_EQ(answered(503, "", "Fri, 27 Nov 2026 19:31:00 GMT").after, std::nullopt);
+  EXPECT_EQ(answered(503, "", "86400").after, std::chrono::seconds(86400));
+  EXPECT_GE(answered(503, "", "99999999999999999999").after, std::chrono::hours(24 * 365));
+  EXPECT_EQ(answered(503, "", "Fri, 27 Nov 2026 19:31:00 GMT").after, std::chrono::seconds(60));
+  EXPECT_EQ(answered(503, "", "Thu, 26 Nov 2026 19:31:00 GMT").after, std::chrono::seconds(0));
+  for (const char* odd : {"", "soon", "-5", "1.5", "Fri, 27 Nov 2026 19:31:00 CET"})
+    EXPECT_EQ(answered(503, "", odd).after, std::nullopt) << odd;
   EXPECT_EQ(answered(403).category, ErrorCategory::kPermission);
   EXPECT_EQ(answered(400, R"({"code":3,"message":"no such field"})").reason, "the server answers 400: no such field");
   EXPECT_THAT(answered(404, "<html>").reason, HasSubstr("404: <html>; the path is /v1/metrics"));
 }
 
 TEST(PushOutcome, OfALostConnectionIsAnotherTryAndOfAForeignProtocolNot) {
-  EXPECT_EQ(outcome_of(fail(ErrorCategory::kRefused, "gone")).kind, Kind::kTryAgain);
-  EXPECT_EQ(outcome_of(fail(ErrorCategory::kTimeout, "slow")).kind, Kind::kTryAgain);
-  EXPECT_EQ(outcome_of(fail(ErrorCategory::kMalformed, "SSH")).kind, Kind::kLost);
+  EXPECT_EQ(outcome_of(fail(ErrorCategory::kRefused, "gone"), kNow).kind, Kind::kTryAgain);
+  EXPECT_EQ(outcome_of(fail(ErrorCategory::kTimeout, "slow"), kNow).kind, Kind::kTryAgain);
+  EXPECT_EQ(outcome_of(fail(ErrorCategory::kMalformed, "SSH"), kNow).kind, Kind::kLost);
 }
 
 TEST(PushOutcome, WaitsDoubleUpToHalfAMinute) {
