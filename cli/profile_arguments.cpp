@@ -82,9 +82,10 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
   command.add_option(
       "PID", arguments.targets,
       "process id, or part of a main class; several, or all: each JVM is the outermost frame of its stacks");
-  command.add_option("--cgroup", arguments.group,
-                     "all JVMs of a container (the beginning of its id) or control group (part of its path), "
-                     "without PID");
+  command.add_option(
+      "--cgroup", arguments.group,
+      "all JVMs of a container (its name, or the beginning of its id) or control group (part of its path), "
+      "without PID");
   command.add_option("-o,--output", arguments.inspect.output,
                      "file to write: .collapsed, .speedscope.json, .json, .pb.gz (pprof), .jfr, .html, .svg, .xml; "
                      "without it a table; - is "

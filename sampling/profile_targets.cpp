@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/file.h"
+#include "base/joined.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "target/cgroup.h"
@@ -35,6 +37,25 @@ bool has_libjvm(pid_t pid) {
   return process && target::libjvm_mapping(*process);
 }
 
+std::string groups_of(pid_t pid) { return read_file("/proc/" + std::to_string(pid) + "/cgroup").value_or(""); }
+
+// The container, if `group` is the beginning of its id: another one may begin so later.
+Result<std::string> whole_group(const std::string& group, const std::vector<target::Jvm>& jvms) {
+  std::set<std::string> containers;
+  for (const target::Jvm& jvm : jvms) {
+    const std::string groups = groups_of(jvm.pid);
+    if (target::is_in_group(groups, group)) return group;
+    if (std::string container = target::container_with_beginning(groups, group); !container.empty())
+      containers.insert(std::move(container));
+  }
+  if (containers.size() > 1)
+    return fail(ErrorCategory::kUsage,
+                "several containers begin with " + printable(group) + ": " +
+                    joined(std::vector<std::string>(containers.begin(), containers.end())),
+                "more of the id");
+  return containers.empty() ? group : *containers.begin();
+}
+
 }  // namespace
 
 Result<ProfileTargets> ProfileTargets::open_named(OpenTarget open_target, const std::vector<std::string>& selectors) {
@@ -45,18 +66,20 @@ Result<ProfileTargets> ProfileTargets::open_named(OpenTarget open_target, const 
 }
 
 Result<ProfileTargets> ProfileTargets::open_all(OpenTarget open_target, std::string group) {
+  const std::vector<target::Jvm> jvms = target::discover_jvms().jvms;
+  JTRACE_ASSIGN_OR_RETURN(group, whole_group(group, jvms));
   ProfileTargets targets(std::move(open_target), true, std::move(group));
   Error last{.category = ErrorCategory::kNotFound,
              .text = targets.group_.empty() ? "there is no JVM on this machine"
                                             : "there is no JVM in the group or container " + targets.group_,
              .help = targets.group_.empty() ? "" : "jtrace list has each JVM's container"};
-  for (const target::Jvm& jvm : target::discover_jvms().jvms) {
+  for (const target::Jvm& jvm : jvms) {
     if (!targets.is_wanted(jvm.pid)) continue;
     if (auto inspection = targets.open_pid(jvm.pid)) {
       targets.opened_.push_back(std::move(*inspection));
     } else {
       last = inspection.error();
-      log_info("not sampled: " + last.message());
+      targets.leave_out(last);
       targets.looks_.is_due(jvm.pid, program_of(jvm.pid));
       targets.looks_.reported(jvm.pid);
     }
@@ -65,9 +88,13 @@ Result<ProfileTargets> ProfileTargets::open_all(OpenTarget open_target, std::str
   return targets;
 }
 
+void ProfileTargets::leave_out(const Error& error) {
+  missing_.push_back("not sampled: " + error.message());
+  log_info(missing_.back());
+}
+
 bool ProfileTargets::is_wanted(pid_t pid) const {
-  return group_.empty() ||
-         target::is_in_group(read_file("/proc/" + std::to_string(pid) + "/cgroup").value_or(""), group_);
+  return group_.empty() || target::is_in_group(groups_of(pid), group_);
 }
 
 Result<> ProfileTargets::add(const std::string& selector) {
@@ -101,7 +128,7 @@ std::vector<ProfileTargets::Inspection> ProfileTargets::newcomers() {
       found.push_back(std::move(*inspection));
       log_debug("found " + label_of(pid));
     } else if (looks_.needs_report(pid)) {
-      log_info("not sampled: " + inspection.error().message());
+      leave_out(inspection.error());
       looks_.reported(pid);
     }
   }

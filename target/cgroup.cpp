@@ -44,6 +44,18 @@ bool is_of(const MountEntry& mount, std::string_view controller) {
   return std::find(names.begin(), names.end(), controller) != names.end();
 }
 
+// Of "POD/ID"; "" if there is no pod.
+std::string_view pod_of(std::string_view container) {
+  const std::size_t slash = container.find('/');
+  return slash == container.npos ? std::string_view() : container.substr(0, slash);
+}
+std::string_view id_of(std::string_view container) { return container.substr(container.find('/') + 1); }
+
+bool is_hex_id(std::string_view id) {
+  constexpr std::size_t kDigits = 64;
+  return id.size() == kDigits && id.find_first_not_of("0123456789abcdef") == id.npos;
+}
+
 }  // namespace
 
 std::string_view cgroup_path(std::string_view cgroup, std::string_view controller) {
@@ -61,7 +73,7 @@ bool is_in_group(std::string_view cgroup, std::string_view group) {
   while (group.starts_with('/')) group.remove_prefix(1);
   if (group.empty()) return false;
   const std::string container = container_of_cgroup(cgroup);
-  if (container.starts_with(group) || container.substr(container.find('/') + 1).starts_with(group)) return true;
+  if (container == group || pod_of(container) == group || id_of(container) == group) return true;
   const std::string wanted = "/" + std::string(group) + "/";
   for (const std::string_view line : split(cgroup, '\n')) {
     const auto fields = split(line, ':');
@@ -70,6 +82,16 @@ bool is_in_group(std::string_view cgroup, std::string_view group) {
     if (path.find(wanted) != path.npos) return true;
   }
   return false;
+}
+
+std::string container_with_beginning(std::string_view cgroup, std::string_view group) {
+  constexpr std::size_t kLeast = 4;
+  if (group.size() < kLeast || is_in_group(cgroup, group)) return {};
+  std::string container = container_of_cgroup(cgroup);
+  const std::string_view id = id_of(container);
+  const bool of_id = id.starts_with(group);
+  const bool of_whole = group.size() > container.size() - id.size() && container.starts_with(group);  // "POD/BEGINNING"
+  return is_hex_id(id) && (of_id || of_whole) ? container : std::string();
 }
 
 std::string cgroup_folder(const MountEntry& mount, std::string_view path) {

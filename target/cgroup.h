@@ -21,9 +21,13 @@ std::string_view cgroup_path(std::string_view cgroup, std::string_view controlle
 // The folder of the cgroup `path` below the mount; "" if it is not below it.
 std::string cgroup_folder(const MountEntry& mount, std::string_view path);
 
-// Whether a process is in a group: one of its paths has the components of `group` one after the other, or its container
-// has an id that begins so (container_of_cgroup). `cgroup`: the text of /proc/PID/cgroup. False for an empty `group`.
+// Whether a process is in a group: one of its paths has the components of `group` one after the other, or that is the
+// name of its container or pod, or "POD/ID" (container_of_cgroup). `cgroup`: the text of /proc/PID/cgroup. False for an
+// empty `group`.
 bool is_in_group(std::string_view cgroup, std::string_view group);
+// Of a process that is not in the group, but in a container whose id begins so: the container as container_of_cgroup()
+// names it; otherwise "". A beginning has four digits at least. Names have no beginnings: web1 is not part of web10.
+std::string container_with_beginning(std::string_view cgroup, std::string_view group);
 
 // `read`: reads a file by its path; an error if it does not exist.
 using ReadFile = std::function<Result<std::string>(const std::string& path)>;

@@ -102,14 +102,38 @@ TEST(Cgroup, AGroupThatCountsNothingIsSaid) {
 TEST(Cgroup, HasAProcessByPartsOfItsPathAndByItsContainersId) {
   const std::string id(64, 'b');
   const std::string text = "4:memory:/system.slice/docker-" + id + ".scope\n0::/system.slice/app.service\n";
-  for (const char* group :
-       {"app.service", "system.slice", "/system.slice/app.service", "system.slice/app.service/", "bbbbbbbbbbbb", "bb"})
+  for (const char* group : {"app.service", "system.slice", "/system.slice/app.service", "system.slice/app.service/"})
     EXPECT_TRUE(is_in_group(text, group)) << group;
   EXPECT_TRUE(is_in_group(text, id));
   for (const char* group : {"", "/", "app", "service", "memory", "app.service/system.slice", "ab", "scope"})
     EXPECT_FALSE(is_in_group(text, group)) << group;
   EXPECT_FALSE(is_in_group("", "a"));
   EXPECT_FALSE(is_in_group("nonsense\n:\n", "nonsense"));
+}
+
+TEST(Cgroup, KnowsAContainerByTheBeginningOfItsId) {
+  const std::string id(64, 'b'), pod = "pod" + std::string(32, 'c');
+  const std::string docker = "0::/system.slice/docker-" + id + ".scope\n";
+  const std::string kubernetes = "0::/kubepods/" + pod + "/" + id + "\n";
+  EXPECT_EQ(container_with_beginning(docker, "bbbbbbbbbbbb"), id);
+  EXPECT_EQ(container_with_beginning(kubernetes, "bbbb"), pod + "/" + id);
+  EXPECT_EQ(container_with_beginning(kubernetes, pod + "/bbbb"), pod + "/" + id);
+  EXPECT_TRUE(is_in_group(kubernetes, pod + "/" + id));
+  EXPECT_TRUE(is_in_group(kubernetes, pod));
+  EXPECT_TRUE(is_in_group(kubernetes, id));
+  for (const char* group : {"", "b", "bbb", "bbbc", "pod", "p", "podcc", "docker"}) {
+    EXPECT_EQ(container_with_beginning(docker, group), "") << group;
+    EXPECT_EQ(container_with_beginning(kubernetes, group), "") << group;
+  }
+}
+
+TEST(Cgroup, TakesNamesOfContainersWhole) {
+  const std::string nspawn = "0::/machine.slice/machine-web10.scope\n", lxc = "0::/lxc.payload.web10\n";
+  for (const std::string& text : {nspawn, lxc}) {
+    EXPECT_TRUE(is_in_group(text, "web10"));
+    EXPECT_FALSE(is_in_group(text, "web1"));
+    EXPECT_EQ(container_with_beginning(text, "web1"), "");
+  }
 }
 
 }  // namespace
