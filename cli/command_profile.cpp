@@ -59,30 +59,54 @@ sampling::SamplerOptions sampler_options(const ProfileArguments& arguments) {
   return options;
 }
 
+// What is written meanwhile.
+struct Recording {
+  std::unique_ptr<sampling::Sampler> sampler;
+  std::unique_ptr<sampling::ProfileFiles> files;
+  std::vector<std::string> left_out;  // JVMs; one line each
+
+  std::vector<std::string> not_sampled(const sampling::ProfileTargets& targets) const {
+    std::vector<std::string> lines = targets.missing();
+    lines.insert(lines.end(), left_out.begin(), left_out.end());
+    return lines;
+  }
+  // Of what is not known before the end, the last file has it.
+  Result<> rotate_if_due(const sampling::ProfileTargets& targets) {
+    if (!files || !files->is_due()) return {};
+    sampling::ProfileEnd end{sampler->events().lost(), sampler->no_wakers(), not_sampled(targets)};
+    for (const std::string& line : sampler->events().missing()) end.missing.push_back(line);
+    return files->rotate(std::move(end));
+  }
+};
+
 Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileArguments& arguments,
                                const sampling::SamplerOptions& options, const std::string& format, int stop,
-                               sampling::Sampler& sampler, std::unique_ptr<sampling::ProfileFiles>& files) {
+                               Recording& recording) {
+  sampling::Sampler& sampler = *recording.sampler;
   sampling::ProfileHead head = head_of(targets, how_sampled(targets.several(), options, sampler.events()));
-  head.no_wakers = sampler.no_wakers();
+  head.notes = sampler.events().notes();
   const std::string how = "profile hz=" + number_text(options.events.hz) + " " + kind_of(arguments);
   const auto open_output = [&inspection = *targets.opened()[0],
                             plan = plan_of(arguments, targets, format, how)](const std::string& path) mutable {
     plan.output = path;
     return open_profile_output(inspection, plan);
   };
-  JTRACE_ASSIGN_OR_RETURN(files, sampling::ProfileFiles::open(arguments.inspect.output, open_output,
-                                                              rotation_of(arguments), std::move(head)));
+  JTRACE_ASSIGN_OR_RETURN(recording.files, sampling::ProfileFiles::open(arguments.inspect.output, open_output,
+                                                                        rotation_of(arguments), std::move(head)));
   // Samples are stamped with the monotonic clock.
   const ClockAnchor clocks = ClockAnchor::now();
   JTRACE_ASSIGN_OR_RETURN(const auto summary, sampler.run(stop, [&](const sampling::TakenSample& sample) {
-    return files->output().take(sample, clocks.wall_of(sample.time), targets.label_of(sample.process.pid()));
+    return recording.files->output().take(sample, clocks.wall_of(sample.time), targets.label_of(sample.process.pid()));
   }));
-  JTRACE_RETURN_IF_ERROR(files->finish(summary.lost));
+  sampling::ProfileEnd end{summary.lost, summary.no_wakers, recording.not_sampled(targets)};
+  for (std::string& line : missing_samples(summary)) end.missing.push_back(std::move(line));
+  const bool complete = end.lost == 0 && end.missing.empty();
+  JTRACE_RETURN_IF_ERROR(recording.files->finish(std::move(end)));
   report_summary(summary, options, sampler.events());
   if (format == "collapsed" && options.events.switches)
     log_info(
         "the file's numbers are nanoseconds, which collapsed stacks cannot say: a .speedscope.json keeps the unit");
-  return summary.lost > 0 ? ExitStatus::kPartial : ExitStatus::kOk;
+  return complete ? ExitStatus::kOk : ExitStatus::kPartial;
 }
 
 // --- by stopping threads
@@ -109,6 +133,7 @@ Result<ExitStatus> run_stopping(sampling::ProfileTargets& targets, const Profile
                             return output->take(snapshot, time, weight);
                           }));
   head.elapsed = static_cast<std::uint64_t>(summary.elapsed.count());
+  head.missing = summary.missing;
   JTRACE_RETURN_IF_ERROR(output->finish(head));
   log_info(stopping_summary(summary));
   for (const std::string& line : summary.missing) log_info("missing: " + line);
@@ -124,21 +149,20 @@ Result<ExitStatus> sample(sampling::ProfileTargets& targets, const ProfileArgume
                           const std::string& format, int stop) {
   if (arguments.ptrace) return run_stopping(targets, arguments, format, stop);
   auto options = sampler_options(arguments);
+  Recording recording;
   if (arguments.duration.empty()) options.started = [] { log_info("recording until Ctrl-C"); };
-  options.left_out = [&targets](pid_t pid, const Error& error) {
-    log_info(targets.label_of(pid) + " is not sampled: " + error.message());
+  options.left_out = [&](pid_t pid, const Error& error) {
+    recording.left_out.push_back(targets.label_of(pid) + " is not sampled: " + error.message());
+    log_info(recording.left_out.back());
   };
   if (targets.all()) options.newcomers = [&targets] { return targets.newcomers(); };
-  std::unique_ptr<sampling::ProfileFiles> files;
-  const sampling::Sampler* running = nullptr;
-  if (!arguments.rotate.empty())
-    options.each_round = [&] {
-      return files && files->is_due() ? files->rotate(running->events().lost()) : Result<>();
-    };
+  if (!arguments.rotate.empty()) options.each_round = [&] { return recording.rotate_if_due(targets); };
   auto sampler = sampling::Sampler::open(targets.opened(), options);
   const bool allowed = sampler && (!arguments.wall || (*sampler)->events().with_leaves());
-  if (sampler) running = sampler->get();
-  if (allowed) return run_sampler(targets, arguments, options, format, stop, **sampler, files);
+  if (allowed) {
+    recording.sampler = std::move(*sampler);
+    return run_sampler(targets, arguments, options, format, stop, recording);
+  }
   const Error error = sampler ? Error{.category = ErrorCategory::kPermission,
                                       .text = "the kernel gives no stacks of waits (perf_event_paranoid, CAP_PERFMON)"}
                               : sampler.error();

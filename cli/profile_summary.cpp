@@ -51,8 +51,6 @@ void report_waits(const sampling::SamplerSummary& summary, const sampling::Sampl
   if (summary.stacks.missing() > 0)
     log_info(std::to_string(summary.stacks.missing()) +
              " waits have no stack: they began before the recording, or the copy was lost or not allowed");
-  if (summary.broken > 0)
-    log_info(std::to_string(summary.broken) + " switches of threads were lost: the waits that they began are missing");
   if (!summary.no_wakers.empty()) log_info("who woke the threads that waited is not known: " + summary.no_wakers);
   if (summary.lost_wakers > 0)
     log_info(counted(summary.lost_wakers, "record") + " of wakeups " + was_were(summary.lost_wakers) +
@@ -99,9 +97,18 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
              " samples are of virtual threads that are not known: they had moved on, or their stack was cut");
   report_unsampled(summary, options, events);
   report_waits(summary, options);
-  if (summary.throttled > 0)
-    log_info("the kernel suspended an event " + counted(summary.throttled, "time") + ": less was sampled then");
   for (const std::string& note : events.notes()) log_info(note);
+  for (const std::string& line : missing_samples(summary)) log_info(line);
+}
+
+std::vector<std::string> missing_samples(const sampling::SamplerSummary& summary) {
+  std::vector<std::string> lines = summary.missing;
+  if (summary.broken > 0)
+    lines.push_back(std::to_string(summary.broken) +
+                    " switches of threads were lost: the waits that they began are missing");
+  if (summary.throttled > 0)
+    lines.push_back("the kernel suspended an event " + counted(summary.throttled, "time") + ": less was sampled then");
+  return lines;
 }
 
 std::string stopping_summary(const coreinspect::ProfileSummary& summary) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "coreinspect/tools/profile.h"
 #include "sampling/sampler.h"
@@ -15,6 +16,8 @@ std::string how_sampled(bool several, const sampling::SamplerOptions& options, c
 // Lines on stderr.
 void report_summary(const sampling::SamplerSummary& summary, const sampling::SamplerOptions& options,
                     const sampling::PerfEvents& events);
+// What was not sampled besides lost samples and JVMs that were left out: lines that report_summary() has too.
+std::vector<std::string> missing_samples(const sampling::SamplerSummary& summary);
 // One line, if threads were stopped for each sample.
 std::string stopping_summary(const coreinspect::ProfileSummary& summary);
 

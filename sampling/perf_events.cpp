@@ -188,9 +188,9 @@ Result<> PerfEvents::open_threads(const target::Process& process) {
     for (std::size_t i = 0; i < tids.size(); ++i) {
       const auto done = open_thread(process.pid(), tids[i]);
       if (!done && done.error().errnum == EMFILE && owners_.any()) {
-        notes_.push_back(counted(tids.size() - i, "thread") +
-                         ", those that used the processor least, are not sampled: there are not descriptors "
-                         "enough (ulimit -n)");
+        missing_.push_back(counted(tids.size() - i, "thread") +
+                           ", those that used the processor least, are not sampled: there are not descriptors "
+                           "enough (ulimit -n)");
         return {};
       }
       if (!done && done.error().errnum != ESRCH) return done;

@@ -81,8 +81,10 @@ class PerfEvents {
   bool of_threads() const { return arrangement_ == Arrangement::kThreads; }
   // Whether there are samples at switches; without the kernel's part the kernel gives none.
   bool with_leaves() const { return options_.switches && with_kernel_; }
-  // What is missing from the samples; one line each.
+  // What samples lack by the arrangement; one line each.
   const std::vector<std::string>& notes() const { return notes_; }
+  // Threads that are not sampled; one line each.
+  const std::vector<std::string>& missing() const { return missing_; }
   std::string description() const;
   std::size_t ring_bytes() const { return rings_.empty() ? 0 : rings_[0].ring.size(); }
   std::uint64_t lost() const;       // records that found no room
@@ -140,7 +142,7 @@ class PerfEvents {
   std::map<int, int> first_of_;  // processor -> descriptor whose ring it has
   std::vector<Opened> events_;
   EventOwners owners_;
-  std::vector<std::string> notes_;
+  std::vector<std::string> notes_, missing_;
   std::uint64_t lost_ = 0, lost_of_closed_ = 0, throttled_ = 0;
   SampleRecord sample_;
 };

@@ -38,17 +38,19 @@ Result<> ProfileFiles::begin() {
   return {};
 }
 
-Result<> ProfileFiles::end(std::uint64_t lost) {
+Result<> ProfileFiles::end(ProfileEnd end) {
   head_.elapsed = monotonic_ns() - began_;
-  head_.lost = lost - lost_before_;
-  lost_before_ = lost;
+  head_.lost = end.lost - lost_before_;
+  lost_before_ = end.lost;
+  head_.no_wakers = std::move(end.no_wakers);
+  head_.missing = std::move(end.missing);
   return output_->finish(head_);
 }
 
 bool ProfileFiles::is_due() const { return rotation_.every != 0 && monotonic_ns() - began_ >= rotation_.every; }
 
-Result<> ProfileFiles::rotate(std::uint64_t lost) {
-  JTRACE_RETURN_IF_ERROR(end(lost));
+Result<> ProfileFiles::rotate(ProfileEnd last) {
+  JTRACE_RETURN_IF_ERROR(end(std::move(last)));
   if (rotation_.keep != 0) {
     // The name has the time at which the file begins; the age counts from its end.
     const std::uint64_t age = rotation_.keep + rotation_.every, now = realtime_ns();
@@ -61,6 +63,6 @@ Result<> ProfileFiles::rotate(std::uint64_t lost) {
   return begin();
 }
 
-Result<> ProfileFiles::finish(std::uint64_t lost) { return end(lost); }
+Result<> ProfileFiles::finish(ProfileEnd last) { return end(std::move(last)); }
 
 }  // namespace jtrace::sampling

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sampling/profile_output.h"
 
@@ -13,6 +14,13 @@ namespace jtrace::sampling {
 struct Rotation {
   std::uint64_t every = 0;  // ns; 0: one file
   std::uint64_t keep = 0;   // ns; 0: all
+};
+
+// What is known of a profile at the end of a file.
+struct ProfileEnd {
+  std::uint64_t lost = 0;  // samples since the beginning of the profile
+  std::string no_wakers;   // as in ProfileHead
+  std::vector<std::string> missing;
 };
 
 class ProfileFiles {
@@ -26,16 +34,15 @@ class ProfileFiles {
   ProfileOutput& output() { return *output_; }
   // Whether it is time for the next file.
   bool is_due() const;
-  // Ends the file, begins the next, and removes those that are too old. `lost`: samples since the beginning of the
-  // profile.
-  Result<> rotate(std::uint64_t lost);
-  Result<> finish(std::uint64_t lost);
+  // Ends the file, begins the next, and removes those that are too old.
+  Result<> rotate(ProfileEnd last);
+  Result<> finish(ProfileEnd last);
 
  private:
   ProfileFiles(std::string output, OpenOutput open_output, Rotation rotation, ProfileHead head)
       : path_(std::move(output)), open_output_(std::move(open_output)), rotation_(rotation), head_(std::move(head)) {}
   Result<> begin();
-  Result<> end(std::uint64_t lost);
+  Result<> end(ProfileEnd end);
   std::string ending() const;
   std::string new_name() const;
 

@@ -17,6 +17,12 @@ void put_parties(JsonWriter& json, const char* key, const WaitPartyCounts::ByNam
   json.end_array();
 }
 
+void put_lines(JsonWriter& json, const char* key, const std::vector<std::string>& lines) {
+  json.key(key).begin_array();
+  for (const std::string& line : lines) json.value(line);
+  json.end_array();
+}
+
 // What a stack has before its frames: "[sleep]", "[cut stack]".
 void put_stack(JsonWriter& json, const ProfileCounts& counts, const ProfileCounts::Stack& stack) {
   std::size_t at = counts.thread_at();
@@ -42,9 +48,10 @@ std::string profile_json(const ProfileCounts& counts, const ProfileHead& head) {
   begin_answer(json, "profile").begin_object().member("name", head.process);
   if (head.pid != 0) json.member("pid", head.pid);
   json.end_object();
-  std::vector<std::string> missing;
+  std::vector<std::string> missing = head.missing;
   if (head.lost > 0) missing.push_back(counted(head.lost, "sample") + " " + was_were(head.lost) + " lost");
   write_missing(json, missing).member("how", head.how).member("elapsedNs", head.elapsed);
+  if (!head.notes.empty()) put_lines(json, "notes", head.notes);
   if (!head.no_wakers.empty()) json.member("wakersUnknown", head.no_wakers);
   json.key("data").begin_array();
   for (const auto& [stack, count] : counts.stacks()) {

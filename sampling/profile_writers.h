@@ -17,7 +17,9 @@ struct ProfileHead {
   std::string how;          // "99 Hz, perf events on each processor"
   std::uint64_t start = 0;  // ns since the epoch
   std::uint64_t elapsed = 0, lost = 0;
-  std::string no_wakers;  // why it is not known who woke threads; "" if it is, or if there are no waits
+  std::string no_wakers;             // why it is not known who woke threads; "" if it is, or if there are no waits
+  std::vector<std::string> notes;    // what samples lack by the way they are taken; one line each
+  std::vector<std::string> missing;  // what is not in it besides lost samples; one line each
 };
 
 // "thread;outermost;...;innermost SAMPLES", as flame graph tools read it; of waits ns instead of samples.

@@ -72,6 +72,7 @@ class Sampler::Impl {
     for (const auto& [pid, jvm] : jvms_) summary_.unnamed += jvm->unnamed();
     summary_.lost = events_->lost();
     summary_.throttled = events_->throttled();
+    summary_.missing = events_->missing();
     if (wakeups_) summary_.lost_wakers = wakeups_->lost();
     return std::move(summary_);
   }

@@ -57,6 +57,7 @@ struct SamplerSummary {
   std::uint64_t unnamed = 0;         // of virtual threads that are not known
   std::size_t jvms = 0;              // that were sampled
   bool target_ended = false;         // all of them
+  std::vector<std::string> missing;  // threads that were not sampled; one line each
 };
 
 class Sampler {
@@ -67,7 +68,7 @@ class Sampler {
   ~Sampler();
 
   const PerfEvents& events() const;
-  // Of waits, before run(): why it will not be known who woke threads; "" if it will.
+  // Of waits: why it is not known who woke threads, as far as that shows; "" if it is.
   const std::string& no_wakers() const;
   // `stop`: a descriptor that ends it when it becomes readable. Errors: those of `take`. Call it once.
   Result<SamplerSummary> run(int stop, const TakeStack& take);

@@ -117,7 +117,7 @@ int open_with_few_descriptors(const target::Process& first, const target::Proces
   if ((*events)->has_events(second.pid()) != (missing == 0)) return 4;
   if (missing == 0) return 0;
   if (descriptors() != before + of_a_thread) return 5;
-  return (*events)->notes().empty() || (*events)->notes()[0].find("are not sampled") == std::string::npos ? 6 : 0;
+  return (*events)->missing().empty() || (*events)->missing()[0].find("are not sampled") == std::string::npos ? 6 : 0;
 }
 
 TEST(PerfEvents, OfAThreadAreAllThereOrNone) {

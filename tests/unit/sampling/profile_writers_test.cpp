@@ -105,9 +105,14 @@ TEST(ProfileWriters, GiveJsonEachStackWithItsParties) {
 }
 
 TEST(ProfileWriters, TellInJsonWhatIsMissing) {
-  const json file = json::parse(profile_json(three_stacks(), {.lost = 3}));
+  const json file = json::parse(profile_json(three_stacks(), {.lost = 3, .notes = {"user space alone"}}));
   EXPECT_FALSE(file["complete"]);
   EXPECT_EQ(file["missing"], json::array({"3 samples were lost"}));
+  EXPECT_EQ(file["notes"], json::array({"user space alone"}));
+  const json held = json::parse(profile_json(three_stacks(), {.missing = {"2 threads are not sampled"}}));
+  EXPECT_FALSE(held["complete"]);
+  EXPECT_EQ(held["missing"], json::array({"2 threads are not sampled"}));
+  EXPECT_FALSE(held.contains("notes"));
   std::size_t cut = 0;
   for (const json& row : file["data"]) {
     EXPECT_FALSE(row.contains("longestNs"));
