@@ -30,7 +30,7 @@ struct TopArguments {
 
 // Of the samples of a thread that was elsewhere too.
 std::string share_of_frame(const coreinspect::TopRow& row) {
-  if (row.frame.empty() || row.of_frame == row.samples) return "";
+  if (row.frame.empty() || row.samples == 0 || row.of_frame == row.samples) return "";
   return " (" + std::to_string(100 * row.of_frame / row.samples) + " %)";
 }
 
@@ -63,7 +63,7 @@ std::string heading_of(const coreinspect::TopTable& table, std::size_t rows) {
 std::string text_of(const coreinspect::TopTable& table, std::size_t rows, const TerminalSize& screen) {
   const bool ended = table.ended > 0;
   // Two headings, who has ended, the messages and the cursor's line.
-  const std::size_t others = 3 + (ended ? 1 : 0) + table.held.size();
+  const std::size_t others = 3 + (ended ? 1 : 0) + table.missing.size();
   if (screen.rows != 0) rows = std::min(rows, screen.rows - std::min(screen.rows, others));
   std::vector<std::string> lines = {heading_of(table, rows), "   CPU%      NID STATE         THREAD"};
   for (const coreinspect::TopRow& row : table.rows)
@@ -138,7 +138,7 @@ ExitStatus run(const TopArguments& arguments) {
   auto first = top.look();
   const auto interval = static_cast<std::uint64_t>(std::chrono::nanoseconds(arguments.interval).count());
   if (!first) return report(first.error());
-  std::vector<std::string> held;  // of the last sample
+  std::vector<std::string> missing;  // of the last sample
   bool partial = false;
   const auto ended = [&partial] { return partial ? ExitStatus::kPartial : ExitStatus::kOk; };
   for (std::uint64_t looks = 0; arguments.count == 0 || looks < arguments.count; ++looks) {
@@ -157,10 +157,10 @@ ExitStatus run(const TopArguments& arguments) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) return ExitStatus::kOk;  // the reader is gone
     // On a screen they are printed below each table, otherwise once.
-    if (screen || table->held != held)
-      for (const std::string& line : table->held) log_info("missing: " + line);
-    held = table->held;
-    partial = partial || !held.empty();
+    if (screen || table->missing != missing)
+      for (const std::string& line : table->missing) log_info("missing: " + line);
+    missing = table->missing;
+    partial = partial || !missing.empty();
   }
   return ended();
 }

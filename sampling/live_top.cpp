@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/strings.h"
 #include "base/wait_readable.h"
 #include "coreinspect/model/thread_reader.h"
 #include "coreinspect/tools/profile.h"
@@ -31,6 +32,8 @@ Result<std::unique_ptr<LiveTop>> LiveTop::open(std::shared_ptr<coreinspect::Insp
   JTRACE_ASSIGN_OR_RETURN(auto jvm, SampledJvm::open(inspection));
   JTRACE_ASSIGN_OR_RETURN(
       auto events, PerfEvents::open({&jvm->process()}, {.hz = kHz, .stack_bytes = kCopied, .ring_bytes = kRing}));
+  // Where no descriptor is left, no look would find a thread.
+  JTRACE_RETURN_IF_ERROR(jvm->process().threads());
   JTRACE_RETURN_IF_ERROR(events->start());
   return std::unique_ptr<LiveTop>(new LiveTop(std::move(inspection), std::move(jvm), std::move(events)));
 }
@@ -54,13 +57,17 @@ void LiveTop::take_samples() {
 
 coreinspect::ThreadSnapshot LiveTop::read_threads() {
   coreinspect::ThreadSnapshot snapshot;
+  snapshot.missing = events_->missing();
   std::map<pid_t, ThreadReport> threads;  // by their number in the VM
   const target::Process& process = jvm_->process();
-  for (const pid_t tid : process.threads().value_or(std::vector<pid_t>())) {
+  const auto tids = process.threads();
+  if (!tids) snapshot.missing.push_back(tids.error().with_context("cannot list the threads").message());
+  for (const pid_t tid : tids.value_or(std::vector<pid_t>())) {
     ThreadReport report;
     report.native_id = tid;
     coreinspect::add_kernel_facts(process, tid, report);
-    if (report.cpu_ns) threads[report.native_id] = std::move(report);
+    // Without both it has just ended. A kernel may keep no times of threads.
+    if (report.cpu_ns || !report.name.empty()) threads[report.native_id] = std::move(report);
   }
   coreinspect::ThreadReader reader(inspection_);
   const auto addresses = coreinspect::java_thread_addresses(inspection_.vm());
@@ -74,12 +81,26 @@ coreinspect::ThreadSnapshot LiveTop::read_threads() {
     threads.erase(found);
   }
   for (auto& [number, report] : threads) snapshot.threads.push_back(std::move(report));
+  if (reader.read_in_collection())
+    snapshot.missing.push_back("a collection ran all the while: names and ids of threads may be wrong");
+  add_losses(snapshot.missing);
   return snapshot;
 }
 
-std::string LiveTop::frame_of_sleeper(pid_t tid, std::uint64_t cpu_ns) {
+// What is lost is that of the whole recording. The rings keep the oldest samples: those that are new may be missing.
+void LiveTop::add_losses(std::vector<std::string>& missing) {
+  const std::uint64_t lost = events_->lost(), throttled = events_->throttled();
+  if (lost > lost_)
+    missing.push_back(counted(lost - lost_, "sample") + " " + was_were(lost - lost_) +
+                      " lost since the last look: frames may be older ones");
+  if (throttled > throttled_) missing.push_back("the kernel suspended an event: frames are of fewer samples");
+  lost_ = lost;
+  throttled_ = throttled;
+}
+
+std::string LiveTop::frame_of_sleeper(pid_t tid, std::optional<std::uint64_t> cpu_ns) {
   const auto known = sleepers_.find(tid);
-  if (known != sleepers_.end() && known->second.cpu_ns == cpu_ns) return (seen_[tid] = known->second).frame;
+  if (cpu_ns && known != sleepers_.end() && known->second.cpu_ns == cpu_ns) return (seen_[tid] = known->second).frame;
   for (int tries = 0; tries < kLooks; ++tries) {
     const SampledJvm::Look look = jvm_->look_at(tid);
     if (look.sleep == Sleep::kWhole)
@@ -93,9 +114,8 @@ coreinspect::TopTable LiveTop::look(std::size_t rows) {
   const coreinspect::ProcessTime before = coreinspect::process_time(inspection_);
   coreinspect::ThreadSnapshot snapshot = read_threads();
   const coreinspect::ProcessTime after = coreinspect::process_time(inspection_);
-  std::map<pid_t, std::pair<pid_t, std::uint64_t>> kernel;  // by native_id: tid, CPU time
-  for (const ThreadReport& report : snapshot.threads)
-    kernel[report.native_id] = {report.tid, report.cpu_ns.value_or(0)};
+  std::map<pid_t, std::pair<pid_t, std::optional<std::uint64_t>>> kernel;  // by native_id: tid, CPU time
+  for (const ThreadReport& report : snapshot.threads) kernel[report.native_id] = {report.tid, report.cpu_ns};
   coreinspect::TopTable table = counter_.add(std::move(snapshot), before, after);
   for (coreinspect::TopRow& row : table.rows) {
     if (rows-- == 0) break;
@@ -104,7 +124,9 @@ coreinspect::TopTable LiveTop::look(std::size_t rows) {
     row.frame = top.name;
     row.samples = top.samples;
     row.of_frame = top.of_frame;
-    if (top.name.empty() && row.id != 0) row.frame = frame_of_sleeper(tid, cpu_ns);
+    if (!top.name.empty() || row.id == 0) continue;
+    row.frame = frame_of_sleeper(tid, cpu_ns);
+    if (!row.frame.empty()) row.samples = 0;  // it is not one of theirs
   }
   frames_.clear();
   sleepers_ = std::exchange(seen_, {});

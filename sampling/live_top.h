@@ -3,7 +3,10 @@
 // memory of those that sleep. Shares the inspection. One thread.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "coreinspect/tools/top_threads.h"
@@ -15,7 +18,7 @@ namespace jtrace::sampling {
 
 class LiveTop {
  public:
-  // Errors: those of PerfEvents::open; the code cache cannot be read.
+  // Errors: those of PerfEvents::open; the code cache or the list of threads cannot be read.
   static Result<std::unique_ptr<LiveTop>> open(std::shared_ptr<coreinspect::Inspection> inspection);
 
   // Takes samples until that time (CLOCK_MONOTONIC, ns). False if `stop` became readable before.
@@ -27,7 +30,7 @@ class LiveTop {
  private:
   // Of a thread that slept when it was looked at; it is still there if it has used no time since.
   struct Sleeper {
-    std::uint64_t cpu_ns = 0;
+    std::optional<std::uint64_t> cpu_ns = {};
     std::string frame;
   };
 
@@ -36,7 +39,8 @@ class LiveTop {
       : owner_(std::move(inspection)), inspection_(*owner_), jvm_(std::move(jvm)), events_(std::move(events)) {}
   void take_samples();
   coreinspect::ThreadSnapshot read_threads();
-  std::string frame_of_sleeper(pid_t tid, std::uint64_t cpu_ns);
+  void add_losses(std::vector<std::string>& missing);
+  std::string frame_of_sleeper(pid_t tid, std::optional<std::uint64_t> cpu_ns);
 
   const std::shared_ptr<coreinspect::Inspection> owner_;
   coreinspect::Inspection& inspection_;
@@ -45,6 +49,7 @@ class LiveTop {
   coreinspect::TopCounter counter_;
   TopFrames frames_;
   std::map<pid_t, Sleeper> sleepers_, seen_;  // by tid: of the last look, of this one
+  std::uint64_t lost_ = 0, throttled_ = 0;    // at the last look
 };
 
 }  // namespace jtrace::sampling

@@ -50,7 +50,6 @@ TopTable TopCounter::add(ThreadSnapshot snapshot, const ProcessTime& before_it, 
   const std::uint64_t now = after_it.at;
   const double elapsed = last_ns_ == 0 ? 0 : static_cast<double>(now - last_ns_);
   TopTable table{.rows = {}, .ended = 0, .pause = snapshot.pause, .missing = std::move(snapshot.missing)};
-  table.held = describe_held(snapshot.threads);
   std::map<pid_t, std::uint64_t> seen;
   for (const ThreadReport& report : snapshot.threads) {
     const bool java = report.java.address != 0;

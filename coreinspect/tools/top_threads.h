@@ -28,7 +28,6 @@ struct TopTable {
   double ended = 0;  // share of one processor by threads that have ended since the last look; 0 if it may be noise
   std::chrono::nanoseconds pause{};
   std::vector<std::string> missing;
-  std::vector<std::string> held;  // part of `missing`: threads that another tracer holds
 };
 
 // What the process used between two looks and no thread in the list did, as a share of one processor; 0 if it may be

@@ -138,7 +138,7 @@ TEST_P(Sampling, IsNobodysTracer) {
   watcher.join();
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("frame\n"));
-  EXPECT_EQ(top.status, 0) << top.err;
+  EXPECT_EQ(top.status & ~9, 0) << top.err;  // 9: a busy machine, some were lost
   EXPECT_THAT(top.out, HasSubstr("; the target was not stopped\n"));
   EXPECT_GT(looks, 100u);
   EXPECT_EQ(traced, 0u);
@@ -462,13 +462,15 @@ TEST_P(Sampling, IsWhatTopHasItsFramesFrom) {
   ASSERT_TRUE(jvm_);
   const CommandOutput done =
       must(run_jtrace({"top", jvm_->pid_text(), "--count", "1", "--interval", "3", "--rows", "0", "--format", "json"}));
-  ASSERT_EQ(done.status, 0) << done.err;
+  ASSERT_EQ(done.status & ~9, 0) << done.err;
   const auto table = nlohmann::json::parse(done.out, nullptr, false);
   ASSERT_TRUE(table.contains("data")) << done.out;
+  EXPECT_EQ(table["complete"], done.status == 0) << done.out;
   EXPECT_EQ(table["pauseMicros"], 0);
   std::size_t samples = 0, in_parts = 0, asleep = 0;
   for (const auto& row : table["data"]) {
     samples += row.value("samples", 0u);
+    EXPECT_TRUE(!row.contains("samples") || !row.contains("frame") || row["frameSamples"] > 0) << row;
     if (row.value("frame", "").starts_with("Parts.")) in_parts += row.value("frameSamples", 0u);
     asleep += row["name"] == "main" && !row.contains("samples") && row.contains("frame") ? 1 : 0;
   }
@@ -482,7 +484,7 @@ TEST_P(SamplingOfOne, IsWhatTopDoesUnlessItIsToStopThreads) {
   ASSERT_TRUE(jvm_);
   const CommandOutput done =
       must(run_jtrace({"top", jvm_->pid_text(), "--count", "1", "--interval", "300ms", "--ptrace"}));
-  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.status & ~9, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("; the target was stopped for "));
 }
 
@@ -494,11 +496,11 @@ TEST_P(SamplingOfOne, TopTellsWhatThreadsUsedThatHaveEnded) {
   argv.insert(argv.end(), words.begin(), words.end());
   argv.insert(argv.end(), {"--format", "json"});
   const CommandOutput still = must(run_jtrace(words));
-  EXPECT_EQ(still.status, 0) << still.err;
+  EXPECT_EQ(still.status & ~9, 0) << still.err;
   EXPECT_THAT(still.out, Not(HasSubstr("have ended")));
   const auto top = must(BackgroundCommand::start(argv));
   while (top->alive()) must(jvm->ask("work"));
-  EXPECT_EQ(must(top->wait_exit()), 0) << top->err();
+  EXPECT_EQ(must(top->wait_exit()) & ~9, 0) << top->err();
   const auto table = nlohmann::json::parse(top->out(), nullptr, false);
   ASSERT_TRUE(table.contains("endedCpuShare")) << top->out();
   EXPECT_GT(table["endedCpuShare"].get<double>(), 0.02);
