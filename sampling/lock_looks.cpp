@@ -31,13 +31,14 @@ Address LockLooks::monitor_of(Address thread) const {
   return 0;
 }
 
-bool LockLooks::may_have_owner(Address thread, Address object) const {
+// A collection may have moved the java.lang.Thread since the thread was looked up.
+bool LockLooks::may_have_owner(Address thread) const {
   if (thread == 0) return false;
   if (monitor_of(thread) != 0) return true;
-  const auto blocker =
-      object == 0 ? Result<Address>(Address{0}) : inspection_.objects().reference(object, "parkBlocker");
-  if (!blocker || *blocker == 0) return false;
-  return inspection_.objects().reference(*blocker, "exclusiveOwnerThread").value_or(0) != 0;
+  const coreinspect::ObjectModel& objects = inspection_.objects();
+  const Address object = objects.root_field(thread, "JavaThread", "_threadObj").value_or(0);
+  const Address blocker = object == 0 ? 0 : objects.reference(object, "parkBlocker").value_or(0);
+  return blocker != 0 && objects.reference(blocker, "exclusiveOwnerThread").value_or(0) != 0;
 }
 
 bool LockLooks::is_due() const { return monotonic_ns() >= due_; }

@@ -22,7 +22,7 @@ class LockLooks {
   explicit LockLooks(const coreinspect::Inspection& inspection) : inspection_(inspection) {}
 
   // Whether a JavaThread waits for something that may have an owner. Takes a few reads.
-  bool may_have_owner(target::Address thread, target::Address object) const;
+  bool may_have_owner(target::Address thread) const;
   // All threads are read for a look: it may take a small part of the time.
   bool is_due() const;
   // By JavaThread, of those that wait for such a lock.

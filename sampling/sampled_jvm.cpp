@@ -132,7 +132,7 @@ std::map<pid_t, LockOwner> SampledJvm::owners_of(const std::map<pid_t, target::A
   std::map<target::Address, pid_t> waiting;
   for (const auto& [tid, sp] : threads) {
     const coreinspect::JavaThread& java = threads_.of(tid, sp).java;
-    if (locks_.may_have_owner(java.address, java.object)) waiting[java.address] = tid;
+    if (locks_.may_have_owner(java.address)) waiting[java.address] = tid;
   }
   if (waiting.empty()) return owners;
   std::vector<target::Address> addresses;

@@ -249,12 +249,14 @@ class Sampler::Impl {
                  .time = wait.begin,
                  .weight = wait.length(),
                  .wait = kind,
-                 .parties = parties_of(wait, kind)});
+                 .parties = parties_of(wait, kind, report.walk)});
   }
-  WaitParties parties_of(const Wait& wait, WaitKind kind) {
+  WaitParties parties_of(const Wait& wait, WaitKind kind, const coreinspect::Walk& walk) {
     WaitParties parties;
+    const bool has_owner =
+        wait.owner || kind == WaitKind::kMonitor || (kind == WaitKind::kPark && parks_for_lock(walk));
     if (wait.owner && !wait.owner->name.empty()) parties.owner = wait.owner->name;
-    else if (wait.owner || kind == WaitKind::kMonitor) parties.owner = kNotSeen;
+    else if (has_owner) parties.owner = kNotSeen;
     if (!wakeups_ || wait.preempted) return parties;
     parties.waker = wait.still ? kStillWaits : wait.waker ? *wait.waker : kNotSeen;
     return parties;

@@ -120,7 +120,46 @@ WaitKind of_vm(const coreinspect::Walk& walk, bool& in_vm) {
   return WaitKind::kNone;
 }
 
+// The queue of a lock (JDK 8 to 27): AbstractQueuedSynchronizer.acquireQueued, doAcquireNanos, acquire,
+// tryAcquireNanos, doAcquireShared, ...
+bool is_queue(std::string_view class_name) {
+  return class_name == "java.util.concurrent.locks.AbstractQueuedSynchronizer" ||
+         class_name == "java.util.concurrent.locks.AbstractQueuedLongSynchronizer";
+}
+bool acquires(std::string_view method) {
+  return method.find("cquire") != method.npos;  // acquire, tryAcquireNanos
+}
+
+// Between the VM and who parks: Unsafe, LockSupport, VirtualThread.
+bool is_parking(std::string_view class_name) {
+  return class_name == "java.util.concurrent.locks.LockSupport" || class_name == "sun.misc.Unsafe" ||
+         class_name.starts_with("jdk.internal.") || class_name.starts_with("java.lang.");
+}
+
+bool is_of(std::string_view class_name, std::string_view outer) {
+  return class_name == outer || (class_name.starts_with(outer) && class_name[outer.size()] == '$');
+}
+
 }  // namespace
+
+bool parks_for_lock(const coreinspect::Walk& walk) {
+  bool in_queue = false;
+  for (const Frame& frame : walk.frames) {
+    if (!frame.method) continue;
+    const std::string_view name = frame.method->class_name;
+    if (is_queue(name)) {
+      in_queue = in_queue || acquires(frame.method->name);
+    } else if (in_queue) {
+      constexpr std::string_view kLocks = "java.util.concurrent.locks.";
+      return is_of(name, "java.util.concurrent.locks.ReentrantLock") ||
+             is_of(name, "java.util.concurrent.locks.ReentrantReadWriteLock") ||
+             (name.starts_with(kLocks) && name.ends_with("$ConditionObject"));
+    } else if (!is_parking(name)) {
+      return false;
+    }
+  }
+  return false;
+}
 
 std::string_view to_string(WaitKind kind) {
   switch (kind) {

@@ -33,5 +33,8 @@ inline constexpr std::size_t kWaitKinds = static_cast<std::size_t>(WaitKind::kOt
 std::string_view to_string(WaitKind kind);
 // Of a thread that was not preempted.
 WaitKind wait_kind_of(const coreinspect::Walk& walk);
+// Whether a thread that is parked waits to get a lock of java.util.concurrent that knows its owner (ReentrantLock,
+// ReentrantReadWriteLock), also one whose condition it has waited for; not whether it waits for a condition.
+bool parks_for_lock(const coreinspect::Walk& walk);
 
 }  // namespace jtrace::sampling

@@ -55,6 +55,34 @@ std::vector<std::string> futex(std::vector<std::string> further) {
   return further;
 }
 
+bool parks(std::vector<std::string> frames) {
+  frames.insert(frames.begin(),
+                {"v:Unsafe_Park", "jdk.internal.misc.Unsafe.park", "java.util.concurrent.locks.LockSupport.park"});
+  return parks_for_lock(Stack(futex(frames)).walk());
+}
+
+TEST(WaitKind, OfAParkKnowsWhetherItIsForALockWithAnOwner) {
+  const std::string queue = "java.util.concurrent.locks.AbstractQueuedSynchronizer.";
+  const std::string condition = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await";
+  const std::string lock = "java.util.concurrent.locks.ReentrantLock";
+  EXPECT_TRUE(parks({queue + "parkAndCheckInterrupt", queue + "acquireQueued", queue + "acquire",
+                     lock + "$NonfairSync.lock", lock + ".lock", "Cart.add"}));
+  EXPECT_TRUE(parks({queue + "acquire", queue + "acquire", lock + "$Sync.lock", lock + ".lock", "Cart.add"}));
+  EXPECT_TRUE(parks({queue + "doAcquireNanos", queue + "tryAcquireNanos", lock + ".tryLock"}));
+  EXPECT_TRUE(parks(
+      {queue + "acquire", queue + "acquireShared", "java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock"}));
+  EXPECT_TRUE(parks({queue + "acquire", condition, "Queue.take"})) << "it was signalled, and waits for the lock";
+  EXPECT_FALSE(parks({condition, "Queue.take"}));
+  EXPECT_FALSE(parks({"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionNode.block",
+                      "java.util.concurrent.ForkJoinPool.managedBlock", condition, "Queue.take"}));
+  EXPECT_FALSE(
+      parks({queue + "acquire", queue + "acquireSharedInterruptibly", "java.util.concurrent.Semaphore.acquire"}));
+  EXPECT_FALSE(parks({queue + "doAcquireSharedInterruptibly", queue + "acquireSharedInterruptibly",
+                      "java.util.concurrent.CountDownLatch.await"}));
+  EXPECT_FALSE(parks({"Own.park", queue + "acquire", lock + "$Sync.lock"}));
+  EXPECT_FALSE(parks({}));
+}
+
 TEST(WaitKind, IsWhatTheVmDoes) {
   EXPECT_EQ(kind(futex({"v:Parker::park", "v:Unsafe_Park", "jdk.internal.misc.Unsafe.park"})), WaitKind::kPark);
   EXPECT_EQ(kind(futex({"v:ObjectMonitor::wait", "v:JVM_MonitorWait", "java.lang.Object.wait0"})), WaitKind::kWait);
