@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <regex>
@@ -11,6 +12,7 @@
 #include "base/json_answer.h"
 #include "cli/selector.h"
 #include "coreinspect/tools/core_counters.h"
+#include "perfdata/counter_table.h"
 #include "target/jvm_discovery.h"
 #include "trace/io/document_kind.h"
 
@@ -148,6 +150,17 @@ Result<perfdata::NameFilter> parse_filter(const std::string& regex) {
   } catch (const std::regex_error& error) {
     return fail(ErrorCategory::kUsage, "--counters '" + regex + "' is not a regular expression: " + error.what());
   }
+}
+
+Result<> check_matches(const std::vector<CounterSource>& sources, const std::string& regex) {
+  if (regex.empty()) return {};
+  JTRACE_ASSIGN_OR_RETURN(const perfdata::NameFilter filter, parse_filter(regex));
+  const bool any = std::any_of(sources.begin(), sources.end(), [&](const CounterSource& source) {
+    return !perfdata::CounterTable(source.first(), filter).rows().empty();
+  });
+  if (any) return {};
+  return fail(ErrorCategory::kUsage, "no counter has a name that matches --counters '" + regex + "'",
+              "it is one regular expression, 'gc|threads' for either; hsperf snap prints all names");
 }
 
 Result<> print_out(std::string_view text) { return write_whole(STDOUT_FILENO, text, "standard output"); }

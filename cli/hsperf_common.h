@@ -48,6 +48,8 @@ void print_warnings(const perfdata::CounterSource& source);
 // --counters REGEX (ECMAScript, matched anywhere in the name); an empty text matches all. Error: kUsage.
 void add_counters_option(CLI::App& command, std::string& regex);
 Result<perfdata::NameFilter> parse_filter(const std::string& regex);
+// kUsage if it matches no counter of any of them.
+Result<> check_matches(const std::vector<perfdata::CounterSource>& sources, const std::string& regex);
 
 // Writes `text` to standard output and flushes it.
 Result<> print_out(std::string_view text);

@@ -112,6 +112,7 @@ ExitStatus run_poll(PollArguments& arguments) {
     return report({.category = ErrorCategory::kUsage, .text = "--ship sends whole documents of XML"});
   auto sources = open_all(arguments.sources, status);
   if (sources.empty()) return status;
+  if (const auto some = check_matches(sources, arguments.filter); !some) return report(some.error());
   for (const perfdata::CounterSource& source : sources) {
     print_warnings(source);
     if (arguments.format == "xml" && perfdata::counts_phases(source.first()))

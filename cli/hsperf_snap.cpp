@@ -148,6 +148,7 @@ ExitStatus run_snap(const SnapArguments& arguments) {
   ExitStatus status = ExitStatus::kOk;
   auto sources = open_all(arguments.sources, status);
   if (sources.empty()) return status;
+  if (const auto some = check_matches(sources, arguments.filter); !some) return report(some.error());
   for (const perfdata::CounterSource& source : sources) {
     print_warnings(source);
     if (auto safe = refuse_overwriting(arguments.output, {source.name()}); !safe) return report(safe.error());

@@ -130,6 +130,17 @@ void expect_refusal(const std::vector<std::string>& words, int status, const std
   EXPECT_EQ(done.out, "");
 }
 
+TEST(Refusals, OfCountersThatNoNameMatches) {
+  const ScratchDir folder;
+  const std::string file = folder.file("saved");
+  const Bytes bytes = two_counters().bytes();
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  for (const char* command : {"snap", "poll"})
+    expect_refusal({command, file, "--counters", "old,threads"}, 2, "no counter has a name that matches");
+  EXPECT_EQ(must(run_hsperf({"snap", file, "--counters", "sun.a|threads"})).out, "sun.a=1\n");
+}
+
 TEST(Refusals, OfFilesThatOthersCouldHavePutInPlaceAndOfStaleOnes) {
   const ScratchDir scratch;
   const std::string folder = scratch.file("hsperfdata_test");
