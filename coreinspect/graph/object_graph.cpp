@@ -109,7 +109,7 @@ void ObjectGraph::know_sizes(const RealSizes& sizes) {
 }
 
 // Objects lie side by side, but where a collector has left a gap: if all of many have one, it is a part of them. A
-// class with @Contended has 128 bytes or more of it.
+// class with @Contended has 128 bytes or more of it; a StackChunk has the frames of a virtual thread after its fields.
 std::vector<std::string> ObjectGraph::undersized_classes(std::uint64_t least) const {
   constexpr std::uint64_t kMany = 16, kGap = 64;
   std::vector<std::string> found;

@@ -1,5 +1,6 @@
 #include "coreinspect/tools/graph_text.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/strings.h"
@@ -41,6 +42,14 @@ std::vector<std::string> undersized(const HeapTree& tree) {
   return tree.graph().undersized_classes(tree.reachable() / kSmall);
 }
 
+// Which of the two it is, where the names tell.
+std::string why_larger(const std::vector<std::string>& classes) {
+  constexpr std::string_view kStack = "jdk.internal.vm.StackChunk", kStacks = "stacks of virtual threads";
+  const auto stacks = std::count(classes.begin(), classes.end(), kStack);
+  if (stacks == 0) return "@Contended";
+  return std::string(kStacks) + (classes.size() > 1 ? ", @Contended" : "");
+}
+
 }  // namespace
 
 std::vector<std::string> size_notes(const HeapTree& tree) {
@@ -52,7 +61,7 @@ std::vector<std::string> size_notes(const HeapTree& tree) {
   if (const auto classes = undersized(tree); !classes.empty())
     notes.push_back("those of " + printable(classes.front()) +
                     (classes.size() == 1 ? "" : " and " + counted(classes.size() - 1, "other class", "other classes")) +
-                    " are lower bounds: the objects are larger than their fields need (@Contended)");
+                    " are lower bounds: the objects are larger than their fields need (" + why_larger(classes) + ")");
   return notes;
 }
 
