@@ -23,8 +23,10 @@ bool is_whole(std::string_view text, std::size_t at, std::size_t end) {
          (end == text.size() || !is_word(text[end]));
 }
 
-// `.example.com` after a host's name; not `.name`, which a property or a class has too.
+// `.example.com` or `.local` after a host's name; not `.name`, which a property or a class has too.
 bool begins_domain(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kAlone = {".local",    ".lan",  ".internal",
+                                                      ".intranet", ".corp", ".localdomain"};
   std::size_t labels = 0, at = 0;
   while (at + 1 < text.size() && text[at] == '.' && std::islower(static_cast<unsigned char>(text[at + 1])) != 0) {
     ++labels;
@@ -32,17 +34,25 @@ bool begins_domain(std::string_view text) {
                                     std::isdigit(static_cast<unsigned char>(text[at])) != 0 || text[at] == '-');)
       ++at;
   }
-  const char after = at < text.size() ? text[at] : ' ';
-  return labels >= 2 && !is_word(after) && after != '_' && after != '$' && after != '(';
+  // What goes on with a dot and a letter is a class.
+  const char last = at < text.size() ? text[at] : ' ', next = at + 1 < text.size() ? text[at + 1] : ' ';
+  if (is_word(last) || last == '_' || last == '$' || last == '(' || (last == '.' && is_word(next))) return false;
+  return labels >= 2 || std::find(kAlone.begin(), kAlone.end(), text.substr(0, at)) != kAlone.end();
 }
 
-// A short host name may be a part of names of classes and packages: jdk/internal/vm/Continuation, vm.Thread.
+// A host name of letters may be a part of names of classes and packages: jdk/internal/vm/Continuation, vm.Thread.
+bool may_be_package(std::string_view host) {
+  return std::all_of(host.begin(), host.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
 bool is_host(std::string_view text, std::size_t at, std::size_t end) {
   if (!is_whole(text, at, end)) return false;
+  if (!may_be_package(text.substr(at, end - at))) return true;
   const std::string_view before = text.substr(0, at), after = text.substr(end);
   if (before.ends_with("//") || (before.ends_with('@') && at >= 2 && is_word(text[at - 2]))) return true;
   const auto is_joined = [](char c) { return c == '/' || c == '_' || c == '$'; };
-  if (at > 0 && is_joined(text[at - 1])) return false;
+  if (at > 0 && is_joined(text[at - 1]))
+    return text[at - 1] == '/' && begins_domain(after);  // HTTP/vm.example.com@REALM
   if (after.size() < 2 || !(is_joined(after[0]) || after[0] == '.')) return true;
   // An InetAddress is a name, a slash and numbers. A full stop may end a sentence.
   if (after[0] == '/') return std::isdigit(static_cast<unsigned char>(after[1])) != 0;

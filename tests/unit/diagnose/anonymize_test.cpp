@@ -26,6 +26,24 @@ TEST(Anonymizer, AShortHostNameIsNoPartOfAClass) {
   EXPECT_EQ(names.applied_to("on vm. \"vm\" vm:8080 (vm)"), "on HOST. \"HOST\" HOST:8080 (HOST)");
 }
 
+TEST(Anonymizer, AHostNameThatIsNoPartOfAPackageIsOneWhereverItStands) {
+  Anonymizer names({.host = "db01"});
+  EXPECT_EQ(names.applied_to("-Djava.rmi.server.hostname=db01.local db01.x:8080 db01_8080 /var/db01/x"),
+            "-Djava.rmi.server.hostname=HOST.local HOST.x:8080 HOST_8080 /var/HOST/x");
+  EXPECT_EQ(names.applied_to("HTTP/db01.example.com@REALM db012 xdb01 java.db01"),
+            "HTTP/HOST.example.com@REALM db012 xdb01 java.db01");
+}
+
+TEST(Anonymizer, AShortHostNameHasUsualDomains) {
+  Anonymizer names({.host = "vm"});
+  EXPECT_EQ(names.applied_to("vm.local vm.lan:8080 kafka=vm.internal, vm.corp."),
+            "HOST.local HOST.lan:8080 kafka=HOST.internal, HOST.corp.");
+  EXPECT_EQ(names.applied_to("HTTP/vm.example.com@REALM"), "HTTP/HOST.example.com@REALM");
+  for (const char* same :
+       {"vm.internal.Foo", "vm.local.name()", "vm.foo.bar.Baz", "java.base/vm.foo.bar.Baz", "vm.home"})
+    EXPECT_EQ(names.applied_to(same), same);
+}
+
 TEST(Anonymizer, NumbersAddressesAndLeavesVersionsAlone) {
   Anonymizer names({});
   EXPECT_EQ(names.applied_to("10.1.2.3:80 10.1.2.4 10.1.2.3."), "ip-1:80 ip-2 ip-1.");
