@@ -40,7 +40,7 @@ Finding spinning(const Facts& facts, const ThreadFact& thread, double ran, std::
     finding.sentence = "The thread " + quoted(thread.name) + " runs without a pause, and was in " + method + " in " +
                        all + ": it is one call that does not end, or many short ones.";
     finding.evidence = {cpu, "the last time at " + at + ", each time called from the same lines",
-                        "compiled code does not count its calls, so the two cannot be told apart"};
+                        "the JVM's counters do not show which of the two it is"};
     finding.confidence = Confidence::kHint;
   }
   return finding;
