@@ -86,11 +86,18 @@ inline std::optional<std::uint64_t> new_waits(const Facts& facts, ThreadKey key)
   return *grown - std::min(*grown, waits_of_stops(facts));
 }
 
-// Whether it was in one wait from the first look to the last.
-inline bool slept_all_along(const Facts& facts, ThreadKey key) {
-  constexpr std::uint64_t kMisread = 1;  // one may have been read too early
+// Whether it was in one wait from the first look to the last. kLikely: it was not asleep when a count was read, so that
+// one may have been read too early; or it has waited once more, which it does if it was waked once.
+enum class Sleep { kNo, kLikely, kCertain };
+
+inline Sleep sleep_of(const Facts& facts, ThreadKey key) {
+  constexpr std::uint64_t kMisread = 1;
   const auto waits = new_waits(facts, key);
-  return waits && *waits <= kMisread;
+  if (!waits || *waits > kMisread) return Sleep::kNo;
+  const bool exact = facts.looks.front().find(key)->slept && facts.looks.back().find(key)->slept;
+  return *waits == 0 && exact ? Sleep::kCertain : Sleep::kLikely;
 }
+
+inline bool slept_all_along(const Facts& facts, ThreadKey key) { return sleep_of(facts, key) != Sleep::kNo; }
 
 }  // namespace jtrace::diagnose

@@ -55,6 +55,7 @@ struct ThreadFact {
   std::optional<std::uint64_t> queued_ns;  // ready to run, without a processor
   std::uint64_t measured_ns = 0;           // time at which the two were read
   std::optional<std::uint64_t> waits;      // how often it has waited, each stop for a stack included
+  bool slept = false;                      // when `waits` was read, so that none is missing
   std::vector<FrameFact> frames;           // Java frames, innermost first
   bool whole = false;                      // the frames are complete, down to the bottom of the stack
   std::optional<WaitFact> wait;
@@ -76,6 +77,9 @@ struct ThreadsLook {
   std::chrono::nanoseconds pause{};    // the longest that any thread was stopped
   std::chrono::nanoseconds stopped{};  // total since the previous sample: no thread ran during this time
   std::size_t stops = 0;               // their number
+  // Of collections that have begun: at two samples with the same number each object has the same address. Nothing: one
+  // was running, or the collector moves objects at any time.
+  std::optional<std::uint64_t> collections;
   std::vector<ThreadFact> threads;
   std::vector<std::vector<ThreadKey>> deadlocks;  // in the order of "waits for": locks, ends of threads, tasks
   std::vector<PoolFact> pools;                    // those with tasks that a thread waits for

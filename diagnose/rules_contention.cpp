@@ -42,13 +42,27 @@ Keys common_of(const Keys& one, const Keys& other) {
   return common;
 }
 
+bool are_of_one_object(const Crowd& one, const Crowd& other) {
+  return one.object != 0 && one.object == other.object && one.class_name == other.class_name;
+}
+
+// The crowds of one look.
+struct Crowds {
+  std::vector<Crowd> all;
+  std::optional<std::uint64_t> collections;
+  const Crowd* of(const Crowd& other) const {
+    const auto found = std::find_if(all.begin(), all.end(), [&](auto& each) { return are_of_one_object(each, other); });
+    return found == all.end() ? nullptr : &*found;
+  }
+};
+
 // A lock that goes from hand to hand has no owner for a moment.
 bool wants_lock(const WaitFact& wait) {
   return wait.blocks() ||
          (wait.kind == "park" && wait.class_name.starts_with("java.util.concurrent.locks.ReentrantLock$"));
 }
 
-std::vector<Crowd> crowds_of(const ThreadsLook& look) {
+Crowds crowds_of(const ThreadsLook& look) {
   std::map<std::pair<std::uint64_t, std::string>, Crowd> crowds;
   for (const ThreadFact& each : look.threads) {
     if (!each.wait || !wants_lock(*each.wait) || each.wait->owner_ended || each.key == 0) continue;
@@ -58,17 +72,20 @@ std::vector<Crowd> crowds_of(const ThreadsLook& look) {
     crowd.object = each.wait->object;
     crowd.class_name = each.wait->class_name;
   }
-  std::vector<Crowd> all;
-  for (auto& [lock, crowd] : crowds) all.push_back(std::move(crowd));
-  return all;
+  Crowds found{.all = {}, .collections = look.collections};
+  for (auto& [lock, crowd] : crowds) found.all.push_back(std::move(crowd));
+  return found;
 }
 
-// A collection may move the object from sample to sample: the lock is known by its class and its threads.
-const Crowd* same_lock(const std::vector<Crowd>& crowds, const Crowd& now) {
+// If a collection may have moved the object meanwhile, the lock is known by its class and its threads, unless it is
+// another one of the last look.
+const Crowd* same_lock(const Crowds& then, const Crowd& now, const Crowds& last) {
+  if (const Crowd* same = then.of(now)) return same;
+  if (now.object != 0 && then.collections && then.collections == last.collections) return nullptr;
   const Crowd* best = nullptr;
   std::size_t most = 1;
-  for (const Crowd& each : crowds) {
-    if (each.class_name != now.class_name) continue;
+  for (const Crowd& each : then.all) {
+    if (each.class_name != now.class_name || last.of(each) != nullptr) continue;
     const std::size_t common = common_of(each.members(), now.members()).size();
     if (common > most) best = &each;
     most = std::max(most, common);
@@ -105,7 +122,7 @@ std::optional<double> mean_wait(const Contention& lock, ThreadKey key) {
 // Whether the owner has not released it in between. It would have waked one of the waiters; and it would have had to
 // run, where it is always seen waiting. Up to JDK 21 one waiter of a monitor looks for itself from time to time.
 bool was_kept(const Contention& lock) {
-  const auto has_slept = [&](ThreadKey key) { return slept_all_along(lock.facts, key); };
+  const auto has_slept = [&](ThreadKey key) { return sleep_of(lock.facts, key) == Sleep::kCertain; };
   const Keys waiters = lock.waiters();
   const auto slept = static_cast<std::size_t>(std::count_if(waiters.begin(), waiters.end(), has_slept));
   return slept == waiters.size() || (slept + 1 == waiters.size() && has_slept(lock.owner()));
@@ -256,12 +273,12 @@ void judge_turns(const Contention& lock, std::vector<Finding>& found) {
 
 void find_contention(const Facts& facts, std::vector<Finding>& found) {
   if (facts.looks.empty() || stands_still(facts)) return;
-  std::vector<std::vector<Crowd>> looks;
+  std::vector<Crowds> looks;
   for (const ThreadsLook& each : facts.looks) looks.push_back(crowds_of(each));
-  for (const Crowd& crowd : looks.back()) {
+  for (const Crowd& crowd : looks.back().all) {
     Contention lock{.facts = facts, .crowds = {}};
     for (const auto& look : looks)
-      if (const Crowd* then = same_lock(look, crowd)) lock.crowds.push_back(then);
+      if (const Crowd* then = same_lock(look, crowd, looks.back())) lock.crowds.push_back(then);
     if (lock.crowds.size() != looks.size() || in_deadlock(facts, crowd.owner)) continue;
     if (lock.owner() != 0) judge_kept(lock, found);
     else judge_turns(lock, found);

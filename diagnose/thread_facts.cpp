@@ -47,6 +47,7 @@ ThreadFact fact_of(const coreinspect::ThreadReport& report) {
   fact.queued_ns = report.queued_ns;
   fact.measured_ns = report.measured_ns;
   fact.waits = report.waits;
+  fact.slept = report.slept;
   fact.frames = frames_of(report.walk);
   fact.whole = !report.walk.incomplete();
   if (report.held && report.held->stands) fact.held_by = target::describe_tracer(*report.held);
@@ -133,6 +134,7 @@ std::optional<CrashFact> crash_of(const coreinspect::Inspection& inspection,
 
 ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspect::ThreadSnapshot& snapshot) {
   ThreadsLook look{.ns = monotonic_ns(), .pause = snapshot.pause, .stopped = snapshot.pause, .stops = 1};
+  if (!inspection.vm().moves_while_running()) look.collections = snapshot.collections;
   for (const auto& each : snapshot.threads) {
     look.threads.push_back(fact_of(each));
     add_compilation(inspection, each, look.threads.back());

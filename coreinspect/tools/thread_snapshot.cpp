@@ -35,6 +35,7 @@ void add_kernel_facts(const target::Process& process, pid_t tid, ThreadReport& r
     const auto status = target::parse_status(*text);
     report.name = status.name;
     report.waits = count_of_waits(*text);
+    report.slept = status.state == 'S';
     if (!status.nspid.empty()) report.native_id = status.nspid.back();
   }
 }

@@ -30,6 +30,7 @@ struct ThreadReport {
   std::uint64_t measured_ns = 0;  // when the two were read (CLOCK_MONOTONIC)
   // How often it has waited for something, each stop of a tracer included (count_of_waits).
   std::optional<std::uint64_t> waits;
+  bool slept = false;  // when they were read; a thread that was stopped a moment ago may have a wait to come
   std::optional<target::Registers> registers;
   // Another tracer holds it: only sp and pc of its registers are known, or none.
   std::optional<target::HeldThread> held;

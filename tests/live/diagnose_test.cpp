@@ -217,7 +217,13 @@ TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
   const auto jvm = start();
   must(jvm->ask("contend 6"));
   must(jvm->ask("spin"));
-  const Diagnosis found = diagnose_until_found(*jvm, "spinning");
+  // On a busy machine a thread may be read before it waits again after a stop: then it is not certain.
+  const auto is_certain = [](const Diagnosis& one) {
+    const auto texts = one.texts("contention");
+    return texts.size() == 1 && texts[0].starts_with("certain: ") && one.rules().size() == 2;
+  };
+  Diagnosis found = diagnose_until_found(*jvm, "spinning");
+  for (int i = 0; i < 9 && !is_certain(found); ++i) found = diagnose_until_found(*jvm, "spinning");
   EXPECT_EQ(found.done.status, 1);
   EXPECT_THAT(found.rules(), ElementsAre("contention", "spinning")) << found.done.out;
   EXPECT_THAT(found.texts("contention"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("6 threads wait"),

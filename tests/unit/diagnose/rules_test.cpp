@@ -140,6 +140,7 @@ Facts turns(const std::vector<ThreadKey>& owners, std::uint64_t waits, double qu
       fact.queued_ns = static_cast<std::uint64_t>(queued * static_cast<double>(i * kSecond));
       fact.measured_ns = i * kSecond;
       fact.waits = 100 + i * (2 + waits);
+      fact.slept = true;
       looks[i].threads.push_back(fact);
     }
   return facts_of(std::move(looks));
@@ -183,6 +184,64 @@ TEST(ContentionRule, SaysThatALockIsNotGivenBackOnlyIfNobodyWasWaked) {
   EXPECT_EQ(found_by(find_contention, looks_itself).at(0).confidence, Confidence::kCertain);
   looks_itself.looks[2].threads[1].waits = 110;
   EXPECT_EQ(found_by(find_contention, looks_itself).at(0).confidence, Confidence::kLikely);
+}
+
+// An owner that gave it back once, and took it again, has waked one thread, once.
+TEST(ContentionRule, IsNotCertainIfSomeThreadMayHaveBeenWaked) {
+  const auto expect_likely = [](const Facts& facts) {
+    const auto found = found_by(find_contention, facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].confidence, Confidence::kLikely);
+    EXPECT_THAT(found[0].sentence, HasSubstr("had at each of 3 looks."));
+    EXPECT_THAT(found[0].evidence, ::testing::Each(::testing::Not(HasSubstr("was waked"))));
+  };
+  Facts once = turns({2, 2, 2}, 0);
+  ++*once.looks[2].threads[7].waits;  // 105, where 104 are of the stops
+  ++*once.looks[2].threads[1].waits;  // the owner's sleep
+  expect_likely(once);
+  // It was not asleep yet when its waits were read: one that was waked would look the same.
+  Facts early = turns({2, 2, 2}, 0);
+  early.looks[0].threads[6].slept = early.looks[0].threads[7].slept = false;
+  expect_likely(early);
+}
+
+// Workers wait for a lock of that class, and at the next look for another one.
+Facts two_locks(std::vector<std::uint64_t> objects) {
+  Facts facts = turns({1, 5, 3}, 9);
+  for (std::size_t i = 0; i < facts.looks.size(); ++i)
+    for (ThreadFact& each : facts.looks[i].threads)
+      if (each.wait) each.wait->object = objects[i];
+  return facts;
+}
+
+// Two threads wait for the lock at that address beside.
+void add_waiters(ThreadsLook& look, std::uint64_t object) {
+  for (const ThreadKey key : {20, 21}) {
+    look.threads.push_back(waiter(key, 22));
+    look.threads.back().wait->object = object;
+  }
+}
+
+TEST(ContentionRule, DoesNotTakeTwoLocksOfAClassForOne) {
+  EXPECT_THAT(found_by(find_contention, two_locks({0x10, 0x20, 0x30})), SizeIs(1)) << "it may have been moved";
+  Facts other = two_locks({0x10, 0x20, 0x30});
+  add_waiters(other.looks[2], 0x10);
+  EXPECT_THAT(found_by(find_contention, other), IsEmpty()) << "the first one is still there";
+  // The same lock counts, whoever waits for another one of its class.
+  Facts both = two_locks({0x30, 0x30, 0x30});
+  add_waiters(both.looks[0], 0x10);
+  EXPECT_THAT(found_by(find_contention, both), SizeIs(1));
+}
+
+TEST(ContentionRule, KnowsALockByItsAddressIfNoCollectionHasRun) {
+  Facts facts = two_locks({0x10, 0x20, 0x30});
+  for (ThreadsLook& look : facts.looks) look.collections = 7;
+  EXPECT_THAT(found_by(find_contention, facts), IsEmpty());
+  facts.looks[2].collections = 8;
+  EXPECT_THAT(found_by(find_contention, facts), SizeIs(1));
+  facts = two_locks({0x10, 0x10, 0x10});
+  for (ThreadsLook& look : facts.looks) look.collections = 7;
+  EXPECT_THAT(found_by(find_contention, facts), SizeIs(1));
 }
 
 TEST(ContentionRule, LeavesWhatADeadlockExplainsToThatRule) {
@@ -262,6 +321,8 @@ TEST(SpinningRule, IsAHintIfItMayBeManyCalls) {
   EXPECT_EQ(hint[0].confidence, Confidence::kHint);
   EXPECT_THAT(hint[0].sentence, HasSubstr("was in App.turn in 11 of 11 stacks"));
   EXPECT_THAT(hint[0].sentence, HasSubstr("or many short ones"));
+  // The thread may be in the interpreter, too.
+  EXPECT_THAT(hint[0].evidence, ::testing::Each(::testing::Not(HasSubstr("compiled code"))));
   for (ThreadsLook& look : facts.looks) look.threads[0].frames[0].call = 7;
   for (auto& stack : facts.busy[1]) stack[0].call = 7;
   const auto found = found_by(find_spinning, facts);
