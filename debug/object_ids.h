@@ -2,7 +2,7 @@
 // string that jtrace made, or for an object of a frame that the compiler has taken apart; what was not given out is no
 // id.
 //
-// The same object has the same id as long as this lives, or until move(). Threads: one at a time.
+// The same object has the same id as long as this lives, or until lose_objects(). Threads: one at a time.
 #pragma once
 
 #include <deque>
@@ -42,18 +42,19 @@ class ObjectIds {
     if (is_new) entries_.push_back({.frame = &frame, .apart = apart});
     return at->second;
   }
-  // A collection has moved objects: those of `moved`, old address to new, keep their ids. Where the others are is not
-  // known: their ids are of no object from now on.
-  void move(const std::unordered_map<Address, Address>& moved) {
+  // A collection has moved objects, and where they are now is not known: their ids are of no object any more.
+  void lose_objects() {
     by_address_.clear();
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      Entry& entry = entries_[i];
-      if (entry.object == 0) continue;
-      const auto known = moved.find(entry.object);
-      entry.object = known != moved.end() ? known->second : 0;
-      entry.gone = entry.object == 0;
-      if (!entry.gone) by_address_.emplace(entry.object, i + 1);
+    for (Entry& entry : entries_) {
+      entry.gone = entry.gone || entry.object != 0;
+      entry.object = 0;
     }
+  }
+  // After lose_objects(): the object that had this id was found again. Right after it, before any id is given out.
+  void find_again(Id id, Address object) {
+    if (object == 0 || find(id) == nullptr || !by_address_.try_emplace(object, id).second) return;
+    entries_[id - 1].object = object;
+    entries_[id - 1].gone = false;
   }
   struct Entry {
     Address object = 0;                         // 0: one of the others

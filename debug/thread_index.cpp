@@ -12,7 +12,7 @@ namespace {
 using coreinspect::Frame;
 
 constexpr int kDepthBits = 20;  // walks end after 20,000 frames
-constexpr int kMaxDepth = 1000;
+constexpr std::size_t kMaxDepth = 1000;
 constexpr std::uint32_t kMaxGroups = 65536;
 
 // JavaThread::is_hidden_from_external_view() of 8 to 27, by name: nothing else identifies these threads.
@@ -62,37 +62,28 @@ void ThreadIndex::index_objects() {
   groups_.clear();
   for (std::size_t i = 0; i < threads_.size(); ++i)
     if (threads_[i].object != 0) by_object_.emplace(threads_[i].object, i);
-  for (const DebugThread& thread : threads_)
-    for (Address at = thread.group, steps = 0; at != 0 && steps < kMaxDepth; ++steps) at = group(at).parent;
+  for (const DebugThread& thread : threads_) (void)groups_of(thread);
 }
 
-// A group and those above it.
-void ThreadIndex::follow_groups(Address old, Address now, std::unordered_map<Address, Address>& moved) const {
-  for (int depth = 0; old != 0 && now != 0 && depth < kMaxDepth; ++depth) {
-    if (!moved.emplace(old, now).second) return;
-    const auto known = groups_.find(old);
-    old = known != groups_.end() ? known->second.parent : 0;
-    now = inspection_.objects().reference(now, "parent").value_or(0);
-  }
+std::vector<Address> ThreadIndex::groups_of(const DebugThread& thread) {
+  std::vector<Address> groups;
+  for (Address at = thread.group; at != 0 && groups.size() < kMaxDepth; at = group(at).parent) groups.push_back(at);
+  return groups;
 }
 
 // A JavaThread is freed when its thread ends, and another one may be at its address then.
-std::unordered_map<Address, Address> ThreadIndex::follow_objects() {
-  std::unordered_map<Address, Address> moved;
+void ThreadIndex::follow_objects() {
   const auto running = coreinspect::java_thread_addresses(inspection_.vm()).value_or(std::vector<Address>());
   const std::set<Address> keys(running.begin(), running.end());
   for (DebugThread& thread : threads_) {
-    const Address old = std::exchange(thread.object, 0), old_group = std::exchange(thread.group, 0);
-    if (thread.is_virtual || old == 0 || !keys.contains(thread.key)) continue;
+    thread.object = thread.group = 0;
+    if (thread.is_virtual || !keys.contains(thread.key)) continue;
     const auto java = coreinspect::read_java_thread_once(inspection_.objects(), thread.key);
-    if (java.object == 0 || java.native_id != thread.native_id || java.name != thread.name) continue;
+    if (java.object == 0 || java.native_id != thread.native_id || java.id != thread.id) continue;
     thread.object = java.object;
     thread.group = group_of(java.object);
-    moved.emplace(old, java.object);
-    follow_groups(old_group, thread.group, moved);
   }
   index_objects();
-  return moved;
 }
 
 Address ThreadIndex::group_of(Address thread) const {
@@ -117,6 +108,7 @@ bool ThreadIndex::carries(Address thread) const {
 void ThreadIndex::add(const coreinspect::ThreadReport& report) {
   if (report.java.address == 0 || report.java.object == 0 || is_hidden(report)) return;
   DebugThread thread{.object = report.java.object, .key = report.java.address, .native_id = report.java.native_id};
+  thread.id = report.java.id;
   thread.name = report.java.name;
   thread.status = status_of(report.java.status);
   thread.group = group_of(thread.object);

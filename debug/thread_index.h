@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "coreinspect/tools/lock_facts.h"
@@ -23,6 +22,7 @@ struct DebugThread {
   Address object = 0;
   Address key = 0;  // LockFacts::Party::key: of a platform thread its JavaThread
   pid_t native_id = 0;
+  std::int64_t id = 0;  // java.lang.Thread's own, which no other thread ever has; 0: not read
   std::string name;
   Address group = 0;
   std::uint32_t status = 0;  // of JDWP: 0 zombie, 1 running, 2 sleeping, 3 wants a monitor, 4 waits
@@ -61,8 +61,10 @@ class ThreadIndex {
   Owned owned(const DebugThread& thread);
   const coreinspect::ThreadSnapshot& snapshot() const { return snapshot_; }
   // A collection has moved objects: reads where those of the platform threads that have not ended, and of their groups,
-  // are now. Returns old address to new. The others are not known any more: 0.
-  std::unordered_map<Address, Address> follow_objects();
+  // are now. Others are 0, until a later call finds them: where a collection runs again, a thread may not be readable.
+  void follow_objects();
+  // Its group and those above it. A thread that has not ended stays in its group, and a group where it is.
+  std::vector<Address> groups_of(const DebugThread& thread);
   // A status of JDWP from java.lang.Thread's threadStatus.
   static std::uint32_t status_of(std::uint32_t thread_status);
 
@@ -71,7 +73,6 @@ class ThreadIndex {
   void add(const coreinspect::VirtualThread& thread);
   Address group_of(Address thread) const;
   void index_objects();
-  void follow_groups(Address old, Address now, std::unordered_map<Address, Address>& moved) const;
   Address group_of_virtual_threads() const;
   bool carries(Address thread) const;
 

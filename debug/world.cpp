@@ -41,6 +41,10 @@ void World::let_run(std::optional<std::uint64_t> unloaded) {
   unloaded_ = unloaded;
   classes_.find_unloadable();
   (void)threads_.locks();  // they are those of the snapshot
+  for (const DebugThread& thread : threads_.all()) {
+    thread_ids_.push_back({.thread = ids_.of(thread.object), .groups = {}});
+    for (const Address group : threads_.groups_of(thread)) thread_ids_.back().groups.push_back(ids_.of(group));
+  }
   for (const auto& thread : threads_.snapshot().virtual_threads)
     for (const auto& frame : thread.walk.frames)
       if (!thread.mounted) unsettled_.insert(&frame);
@@ -74,7 +78,15 @@ void World::follow_objects() {
   refresh();
   inspection_.classes().forget();
   if (!unloaded_) classes_.drop_unloadable();  // a collection may have unloaded some
-  ids_.move(threads_.follow_objects());
+  threads_.follow_objects();
+  ids_.lose_objects();
+  for (std::size_t i = 0; i < thread_ids_.size(); ++i) {
+    const DebugThread& thread = threads_.all()[i];
+    ids_.find_again(thread_ids_[i].thread, thread.object);
+    const auto groups = threads_.groups_of(thread);
+    for (std::size_t k = 0; k < std::min(groups.size(), thread_ids_[i].groups.size()); ++k)
+      ids_.find_again(thread_ids_[i].groups[k], groups[k]);
+  }
 }
 
 const LoadedClass* World::type_of(Address object) {

@@ -93,8 +93,13 @@ class World {
   std::map<Id, ApartObject> apart_;
   std::unique_ptr<coreinspect::HeapAccess> heap_;
   std::optional<std::vector<coreinspect::AddressRange>> regions_;  // by address
+  struct ThreadIds {
+    Id thread = 0;
+    std::vector<Id> groups;  // innermost first
+  };
   const LoadedClass* string_ = nullptr;
   bool runs_ = false, moved_ = false;
+  std::vector<ThreadIds> thread_ids_;              // of the snapshot's threads, if the target runs on
   std::optional<std::uint64_t> unloaded_;          // classes, until the last look; nothing without counters
   std::set<const coreinspect::Frame*> unsettled_;  // of virtual threads whose frames are in the heap, which runs on
 };

@@ -5,7 +5,7 @@ import java.util.Random;
 /**
  * Objects that the collector keeps moving: threads whose names, and 20,000 objects, lie between others that are
  * allocated and dropped; and young objects that are locked. It prints READY when the threads have started, and
- * continues; any other line is answered with OK.
+ * continues; "rename" renames the stirring thread, and any other line is answered with OK, too.
  */
 public final class Moved {
     static final class Kept {
@@ -79,6 +79,9 @@ public final class Moved {
         System.out.println("READY");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null && !line.equals("quit"); line = in.readLine()) {
+            if (line.equals("rename")) {
+                stirrer.setName("renamed");
+            }
             System.out.println("OK");
         }
     }

@@ -143,6 +143,18 @@ TEST_P(DebugNoStop, FramesLoseTheirReferencesAlone) {
   EXPECT_NE(main, 0u);
 }
 
+// Programs name their threads by what they do just now. The debugger shows the name of the stop.
+TEST_P(DebugNoStop, ARenamedThreadIsNotLost) {
+  ASSERT_NO_FATAL_FAILURE(serve("Moved", {"-Xmx64m", "-Xint", "-XX:+UseSerialGC"}));
+  const Id stirrer = thread("stirrer");
+  ASSERT_NE(stirrer, 0u);
+  const auto count = client_->ask(11, 7, ids({stirrer}));
+  must(jvm_->ask("rename"));
+  collect();
+  EXPECT_EQ(client_->ask(11, 7, ids({stirrer})).body, count.body);
+  EXPECT_EQ(thread("stirrer"), stirrer);
+}
+
 // Collections all the time: each element is one of Moved.KEPT, with its array of 200 bytes, or is said to be collected.
 TEST_P(DebugNoStop, NoObjectIsTakenForAnother) {
   ASSERT_NO_FATAL_FAILURE(serve("Moved", {"-Xmx24m", "-XX:+UseSerialGC"}));
@@ -150,6 +162,7 @@ TEST_P(DebugNoStop, NoObjectIsTakenForAnother) {
   const Id array_field = field(moved, "KEPT"), load = field(kept, "load");
   constexpr int kRounds = 80;
   int right = 0, collected = 0;
+  const Id stirrer = thread("stirrer");
   for (int round = 0; round < kRounds; ++round) {
     const Id array = static_object(moved, array_field);
     PacketWriter range;
@@ -184,6 +197,9 @@ TEST_P(DebugNoStop, NoObjectIsTakenForAnother) {
   }
   EXPECT_GT(right, 0);
   EXPECT_GT(collected, 0);
+  const auto name = client_->ask(11, 1, ids({stirrer}));
+  EXPECT_EQ(name.error, 0);
+  EXPECT_EQ(reader(name).text(), "stirrer");
   EXPECT_EQ(must(jvm_->ask("runs")), "");
 }
 

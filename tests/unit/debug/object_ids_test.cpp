@@ -50,5 +50,30 @@ TEST(ObjectIds, AnObjectTakenApartBelongsToItsCompiledFrame) {
   EXPECT_EQ(ids.find(object)->apart, 7u);
 }
 
+// A thread that a collection has moved keeps its id, though it was not found at once.
+TEST(ObjectIds, WhatIsFoundAgainHasItsIdAgain) {
+  ObjectIds ids;
+  const Id thread = ids.of(0x7000), other = ids.of(0x8000);
+  ids.lose_objects();
+  EXPECT_TRUE(ids.find(thread)->gone);
+  ids.find_again(thread, 0);
+  EXPECT_TRUE(ids.find(thread)->gone);
+  ids.lose_objects();
+  ids.find_again(thread, 0x8000);
+  EXPECT_FALSE(ids.find(thread)->gone);
+  EXPECT_EQ(ids.find(thread)->object, 0x8000u);
+  EXPECT_EQ(ids.of(0x8000), thread);
+  EXPECT_TRUE(ids.find(other)->gone);
+  EXPECT_NE(ids.of(0x7000), other);
+}
+
+TEST(ObjectIds, TextsStayWhenObjectsMove) {
+  ObjectIds ids;
+  const Id text = ids.of_string("a text");
+  ids.lose_objects();
+  EXPECT_FALSE(ids.find(text)->gone);
+  EXPECT_EQ(ids.of_string("a text"), text);
+}
+
 }  // namespace
 }  // namespace jtrace::debug
