@@ -38,17 +38,18 @@ bool is_part_of_lambda_form(std::string_view internal) {
 }
 
 // The loaders that live as long as the JVM: boot (without an object), platform or extension, application.
-bool is_for_ever(const coreinspect::Loader& loader) {
+bool is_of_jdk(const coreinspect::Loader& loader) {
   constexpr std::string_view kNames[] = {"jdk.internal.loader.ClassLoaders$PlatformClassLoader",
                                          "jdk.internal.loader.ClassLoaders$AppClassLoader",
                                          "sun.misc.Launcher$ExtClassLoader", "sun.misc.Launcher$AppClassLoader"};
   return loader.object == 0 || std::find(std::begin(kNames), std::end(kNames), loader.name) != std::end(kNames);
 }
 
-// A hidden class has a suffix after a dot or a slash that begins with a digit (class_signature, ClassIndex::add).
-bool is_hidden(std::string_view signature) {
-  const std::size_t at = signature.find_last_of("./");
-  return at != signature.npos && at + 1 < signature.size() && signature[at + 1] >= '0' && signature[at + 1] <= '9';
+// Whether it is the ClassLoaderData of a hidden class (of an anonymous one before JDK 15); nothing in JDK 8.
+std::optional<bool> is_of_one_class(const coreinspect::Vm& vm, Address data) {
+  for (const char* name : {"_has_class_mirror_holder", "_is_unsafe_anonymous", "_is_anonymous"})
+    if (const auto mark = vm.read_field<std::uint8_t>(data, "ClassLoaderData", name)) return *mark != 0;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -75,10 +76,30 @@ void ClassIndex::add_all() {
   }
 }
 
-void ClassIndex::find_unloadable() {
+// The ClassLoaderData of the JDK's loaders. A class that can be unloaded alone (a hidden one; an anonymous one before
+// JDK 15) has one of its own, with the same loader, for itself and its arrays. The VM marks those; JDK 8 does not
+// export the mark, so there what has one class, beside others, counts as such.
+std::set<Address> ClassIndex::lasting_loader_data() const {
   coreinspect::Loaders loaders(inspection_);
+  std::map<Address, std::map<Address, std::size_t>> counts;  // of classes, by the loader's object and its data
+  for (const LoadedClass& type : classes_) {
+    if (!type.has_members()) continue;
+    const coreinspect::Loader& loader = loaders.of(type.klass);
+    if (loader.data != 0 && is_of_jdk(loader)) ++counts[loader.object][loader.data];
+  }
+  std::set<Address> lasting;
+  for (const auto& [loader, of_loader] : counts)
+    for (const auto& [data, classes] : of_loader) {
+      const auto marked = is_of_one_class(inspection_.vm(), data);
+      if (marked ? !*marked : classes > 1 || of_loader.size() == 1) lasting.insert(data);
+    }
+  return lasting;
+}
+
+void ClassIndex::find_unloadable() {
+  const std::set<Address> lasting = lasting_loader_data();
   for (const LoadedClass& type : classes_)
-    if (!type.is_primitive() && (is_hidden(type.signature) || !is_for_ever(loaders.of(type.klass))))
+    if (!type.is_primitive() && !lasting.contains(inspection_.classes().loader_data(type.klass).value_or(0)))
       unloadable_.push_back(&type);
 }
 

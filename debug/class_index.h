@@ -56,7 +56,7 @@ class ClassIndex {
   bool is_there(const LoadedClass& type) const;
   // From now on of_object() looks for classes that were loaded meanwhile: at most once until the next call.
   void expect_new() { may_look_again_ = !dropped_; }
-  // Notes which classes can be unloaded: those of loaders other than the JDK's three, and hidden ones.
+  // Notes which classes can be unloaded: those of loaders other than the JDK's three, hidden ones, and arrays of these.
   void find_unloadable();
   // Some class was unloaded. Nothing tells which, and another class may be at its address: from now on those that can
   // be unloaded are no classes of this target, and classes that are loaded later neither.
@@ -88,6 +88,7 @@ class ClassIndex {
   void add_all();
   void add_arrays_of(Address klass);
   void add_dimensions_of(Address array);
+  std::set<Address> lasting_loader_data() const;
   void read_status(LoadedClass& type) const;
   Tag tag_of_instances(Address klass) const;
 
