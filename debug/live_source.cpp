@@ -36,7 +36,7 @@ Result<> LiveSource::take() {
   for (const auto until = steady_clock::now() + kLongestCollection;
        watch_->look() == Sight::kRuns && steady_clock::now() < until;)
     std::this_thread::sleep_for(milliseconds(1));
-  runs_ = false;
+  runs_ = unloaded_ = false;
   const auto unloaded = World::unloaded_classes(inspection_);
   JTRACE_ASSIGN_OR_RETURN(auto snapshot, coreinspect::take_thread_snapshot(
                                              inspection_, {.max_stop = snapshot_.max_stop, .details = false}));
@@ -46,7 +46,7 @@ Result<> LiveSource::take() {
 }
 
 Result<World*> LiveSource::begin() {
-  told_ = told_of_classes_ = false;
+  told_of_moves_ = told_of_classes_ = false;
   options_.name = "process " + std::to_string(inspection_.target().process()->pid()) + ", which runs: its stacks at " +
                   time_of_day() + ", its objects as they are when asked for";
   // Where collections follow each other closely, the stacks come without their references.
@@ -61,23 +61,35 @@ Result<World*> LiveSource::begin() {
     snapshot_.say("missing: the threads were stopped in " + std::to_string(snapshot.batches) +
                   " groups, one after the other: --max-stop");
   for (const std::string& line : world_->missing()) snapshot_.say("missing: " + line);
-  if (world_->objects_have_moved()) say_moved();
+  if (!world_->tells_of_unloading())
+    snapshot_.say(
+        "missing: classes of the program's own class loaders: without performance counters (-XX:-UsePerfData) this JVM "
+        "does not tell when it unloads them");
+  tell();
   return world_.get();
 }
 
-void LiveSource::say_moved() {
-  if (!std::exchange(told_, true))
-    snapshot_.say(
-        "a collection has moved objects: the debugger must get its references anew, and those in frames "
-        "are lost");
+// What has happened since the stop, once.
+void LiveSource::tell() {
+  const auto say = [&](bool has_happened, bool& told, const char* line) {
+    if (has_happened && !std::exchange(told, true)) snapshot_.say(line);
+  };
+  say(world_->objects_have_moved() || runs_, told_of_moves_,
+      "a collection has moved objects: the debugger must get its references anew, and those in frames are lost");
+  say(unloaded_, told_of_classes_,
+      "classes were unloaded: those of the program's own class loaders are not shown any more, and may be others by "
+      "now; a debugger that connects anew sees them");
 }
 
 // Whether no collection has begun and no class was unloaded since the last look. Otherwise, once it has ended, finds
 // the threads' objects anew.
 bool LiveSource::is_settled() {
-  if (world_->drop_unloaded_classes()) {
-    say_unloaded();
-    return false;
+  switch (world_->drop_unloaded_classes()) {
+    case World::Unloading::kNone: break;
+    case World::Unloading::kSome: unloaded_ = true; return false;
+    case World::Unloading::kUnknown:
+      std::this_thread::sleep_for(milliseconds(1));
+      return !check_runs(*inspection_.target().process());  // of a JVM that has ended nothing changes
   }
   const Sight sight = watch_->look();
   if (sight == Sight::kNone && !runs_) return true;
@@ -86,18 +98,11 @@ bool LiveSource::is_settled() {
   return false;
 }
 
-void LiveSource::say_unloaded() {
-  if (!std::exchange(told_of_classes_, true))
-    snapshot_.say(
-        "classes were unloaded: those of the program's own class loaders are not shown any more, and may be "
-        "others by now; a debugger that connects anew sees them");
-}
-
 // Waits for the end of a collection that runs. False: it takes too long.
 bool LiveSource::catch_up() {
   for (const auto until = steady_clock::now() + kLongestCollection; steady_clock::now() < until;) {
     if (is_settled()) return true;
-    if (world_->objects_have_moved() || runs_) say_moved();
+    tell();
     if (runs_) std::this_thread::sleep_for(milliseconds(1));
   }
   return false;
@@ -108,7 +113,9 @@ std::string LiveSource::answer(World& world, Client& client, const CommandHeader
   for (int tries = 0; tries < kTries && catch_up(); ++tries) {
     world.refresh();
     std::string reply = debug::answer(world, client, header, body);
-    if (is_settled()) return reply;
+    const bool settled = is_settled();
+    tell();
+    if (settled) return reply;
   }
   return reply_packet(header.id, JdwpError::kInternal, {});
 }

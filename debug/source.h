@@ -125,17 +125,16 @@ class LiveSource final : public Source {
   Result<> take();
   bool is_settled();
   bool catch_up();
-  void say_moved();
-  void say_unloaded();
+  void tell();
 
   coreinspect::Inspection& inspection_;
   WorldOptions options_;
   const SnapshotOptions snapshot_;
   std::optional<coreinspect::CollectionWatch> watch_;
   std::unique_ptr<World> world_;
-  bool runs_ = false;  // a collection, at the last look
-  bool told_ = false;  // that one ran
-  bool told_of_classes_ = false;
+  bool runs_ = false;      // a collection, at the last look
+  bool unloaded_ = false;  // classes, since the stop
+  bool told_of_moves_ = false, told_of_classes_ = false;
 };
 
 }  // namespace jtrace::debug

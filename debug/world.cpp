@@ -40,6 +40,7 @@ void World::let_run(std::optional<std::uint64_t> unloaded) {
   runs_ = true;
   unloaded_ = unloaded;
   classes_.find_unloadable();
+  if (!unloaded_) classes_.drop_unloadable();
   (void)threads_.locks();  // they are those of the snapshot
   for (const DebugThread& thread : threads_.all()) {
     thread_ids_.push_back({.thread = ids_.of(thread.object), .groups = {}});
@@ -57,13 +58,15 @@ void World::let_run(std::optional<std::uint64_t> unloaded) {
   inspection_.vm().cached_memory()->keep_overlays(stacks);
 }
 
-bool World::drop_unloaded_classes() {
+World::Unloading World::drop_unloaded_classes() {
   inspection_.vm().cached_memory()->forget();
+  if (!unloaded_) return Unloading::kNone;  // they were dropped in let_run()
   const auto now = unloaded_classes(inspection_);
-  if (now == unloaded_) return false;
+  if (!now) return Unloading::kUnknown;
+  if (now == unloaded_) return Unloading::kNone;
   unloaded_ = now;
   classes_.drop_unloadable();
-  return true;
+  return Unloading::kSome;
 }
 
 void World::refresh() {
@@ -77,7 +80,6 @@ void World::follow_objects() {
   moved_ = true;
   refresh();
   inspection_.classes().forget();
-  if (!unloaded_) classes_.drop_unloadable();  // a collection may have unloaded some
   threads_.follow_objects();
   ids_.lose_objects();
   for (std::size_t i = 0; i < thread_ids_.size(); ++i) {

@@ -44,19 +44,21 @@ class World {
   // What cannot be seen of this target; one line each.
   std::vector<std::string> missing() const;
 
-  // How many classes were unloaded until now; nothing if the JVM has no counters.
+  // How many classes were unloaded until now; nothing if the JVM has no counters, or they cannot be read.
   static std::optional<std::uint64_t> unloaded_classes(const coreinspect::Inspection& inspection);
   // The target runs on: keeps what its frames' variables need. Right after the construction; `unloaded`: from before
-  // it.
+  // it. Without it nothing would tell when classes are unloaded: those that can be are no classes of this target then.
   void let_run(std::optional<std::uint64_t> unloaded);
   // Before each command on a target that runs on: what was read for the last one is out of date.
   void refresh();
   // A collection has moved objects: only threads and their groups keep their ids. References in frames lead nowhere.
   void follow_objects();
   bool objects_have_moved() const { return moved_; }
-  // Looks whether classes were unloaded since the last time, past what was read before. If so, or if the JVM does not
-  // tell, those that can be unloaded are no classes of this target any more.
-  bool drop_unloaded_classes();
+  // Looks whether classes were unloaded since the last time, past what was read before. If so, those that can be
+  // unloaded are no classes of this target any more.
+  enum class Unloading { kNone, kSome, kUnknown };  // kUnknown: the JVM has told before, and cannot be read now
+  Unloading drop_unloaded_classes();
+  bool tells_of_unloading() const { return unloaded_.has_value(); }
   // Whether a class that was there still is.
   bool has(const LoadedClass& type) const { return !runs_ || classes_.is_there(type); }
 

@@ -1,5 +1,6 @@
 // `jtrace debug --no-stop`: what a debugger was given before a collection is never another object after it.
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <optional>
 
@@ -153,6 +154,31 @@ TEST_P(DebugNoStop, ARenamedThreadIsNotLost) {
   collect();
   EXPECT_EQ(client_->ask(11, 7, ids({stirrer})).body, count.body);
   EXPECT_EQ(thread("stirrer"), stirrer);
+}
+
+// Nothing tells such a JVM's observers that it unloads classes.
+TEST_P(DebugNoStop, WithoutCountersClassesThatCanBeUnloadedAreNotShown) {
+  ASSERT_NO_FATAL_FAILURE(serve("Reloads", {"-Xmx32m", "-XX:+UseSerialGC", "-XX:-UsePerfData"}));
+  PacketWriter plug;
+  plug.text("LReloads$Plug;");
+  const auto plugs = client_->ask(1, 2, plug);
+  EXPECT_EQ(reader(plugs).i4(), 0);
+  const Id kept = type("LReloads$Kept;"), number = field(kept, "number");
+  must(jvm_->ask("reload"));
+  EXPECT_EQ(static_object(kept, number), 42u);
+  EXPECT_THAT(server_->err(), AllOf(HasSubstr("missing: classes of the program's own class loaders"),
+                                    ::testing::Not(HasSubstr("classes were unloaded"))));
+}
+
+// Its counters cannot be read any more, which tells nothing of classes.
+TEST_P(DebugNoStop, TheEndOfTheJvmUnloadsNothing) {
+  ASSERT_NO_FATAL_FAILURE(serve("Standing", {"-Xmx64m"}));
+  jvm_->signal(SIGKILL);
+  EXPECT_EQ(must(jvm_->wait_exit()), SIGKILL);
+  (void)client_->ask(1, 4);
+  EXPECT_EQ(must(server_->wait_exit()), 0) << server_->err();
+  EXPECT_THAT(server_->err(),
+              AllOf(HasSubstr("the JVM has ended"), ::testing::Not(HasSubstr("classes were unloaded"))));
 }
 
 // Collections all the time: each element is one of Moved.KEPT, with its array of 200 bytes, or is said to be collected.
