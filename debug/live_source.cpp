@@ -21,11 +21,12 @@ Result<> LiveSource::check(const coreinspect::Inspection& inspection) {
   const coreinspect::CollectionWatch watch(inspection);
   if (watch.moves_meanwhile())
     return fail(ErrorCategory::kRefused,
-                std::string(inspection.vm().collector()) +
-                    " moves objects while the program runs: no reference would stay right",
+                "--no-stop cannot be used: " + inspection.vm().collector_text() +
+                    " moves objects while the program runs, so that no reference would stay right",
                 "without --no-stop the debugger gets a copy; --hold stops the JVM while it is connected");
   if (!watch.can_see())
-    return fail(ErrorCategory::kRefused, "this JVM does not tell when its collector moves objects",
+    return fail(ErrorCategory::kRefused,
+                "--no-stop cannot be used: this JVM does not tell when its collector moves objects",
                 "without --no-stop the debugger gets a copy");
   return {};
 }

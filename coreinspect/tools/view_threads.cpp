@@ -346,8 +346,7 @@ void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as
 std::string why_moved(const Inspection& inspection, const ThreadSnapshot& snapshot) {
   if (!objects_may_have_moved(inspection, snapshot)) return "";
   if (!inspection.vm().moves_while_running()) return "a collection has moved objects meanwhile";
-  const std::string collector(inspection.vm().collector());
-  return (collector == "Z" ? "ZGC" : collector) + " moves objects while threads run";
+  return inspection.vm().collector_text() + " moves objects while threads run";
 }
 
 // Reads the variables of all frames.

@@ -177,6 +177,8 @@ bool Vm::flag_is_true(std::string_view name) const {
 
 bool Vm::moves_while_running() const { return collector() == "Z" || collector() == "Shenandoah"; }
 
+std::string Vm::collector_text() const { return collector() == "Z" ? "ZGC" : std::string(collector()); }
+
 std::string_view Vm::collector() const {
   constexpr std::pair<std::string_view, std::string_view> collectors[] = {{"UseG1GC", "G1"},
                                                                           {"UseParallelGC", "Parallel"},

@@ -54,6 +54,7 @@ class Vm {
   const VmFlag* flag(std::string_view name) const;
   bool flag_is_true(std::string_view name) const;
   std::string_view collector() const;  // "G1", "Serial", "Parallel", "Z", "Shenandoah", "Epsilon", "CMS", "unknown"
+  std::string collector_text() const;  // the same as people call it: "ZGC", "Shenandoah"
   bool moves_while_running() const;    // the collector moves objects between its pauses too (ZGC, Shenandoah)
 
   // Notes on what this version does not support, or what failed a check; one line each.
