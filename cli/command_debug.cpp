@@ -22,8 +22,8 @@ struct DebugArguments {
   debug::WorldOptions world;
 };
 
-Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& inspection, const DebugArguments& arguments,
-                                                   std::vector<std::string>& missing) {
+Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& inspection,
+                                                   const DebugArguments& arguments) {
   const auto say = [](const std::string& line) { log_info(line); };
   using Opened = std::unique_ptr<debug::Source>;
   const debug::SnapshotOptions stop{.max_stop = arguments.max_stop, .say = say};
@@ -38,8 +38,7 @@ Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& insp
     return Opened(std::make_unique<debug::SnapshotSource>(*process, arguments.world, stop));
   }
   JTRACE_ASSIGN_OR_RETURN(auto core, debug::CoreSource::open(inspection, arguments.world));
-  missing = core->world().missing();
-  for (const std::string& line : missing) log_info("missing: " + line);
+  for (const std::string& line : core->missing()) log_info("missing: " + line);
   return Opened(std::move(core));
 }
 
@@ -71,8 +70,10 @@ Result<> debug_target(const DebugArguments& arguments, std::vector<std::string>&
   JTRACE_RETURN_IF_ERROR(inspection->healthy());
   const ScopedCancel cancel;
   options.stop_fd = cancel.fd();
-  JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(*inspection, arguments, missing));
-  return debug::serve_debuggers(*source, options);
+  JTRACE_ASSIGN_OR_RETURN(const auto source, open_source(*inspection, arguments));
+  JTRACE_RETURN_IF_ERROR(debug::serve_debuggers(*source, options));
+  missing = source->missing();
+  return {};
 }
 
 // Of a bundle its core.

@@ -143,7 +143,8 @@ Result<std::vector<std::uint64_t>> count_instances(World& world, const std::vect
   std::unordered_map<Address, std::size_t> wanted;
   for (const Address klass : klasses) wanted.try_emplace(klass, wanted.size());
   std::vector<InstanceVisitor> visitors(threads_to_use(world), InstanceVisitor(wanted, false));
-  if (const auto walked = walk_regions(*heap, visitors, 32, until_gone(gone)); !walked) return fail(walked.error());
+  JTRACE_ASSIGN_OR_RETURN(const WalkTotals walked, walk_regions(*heap, visitors, 32, until_gone(gone)));
+  world.note_walk(walked);
   std::vector<std::uint64_t> counts;
   for (const Address klass : klasses) {
     counts.push_back(0);
@@ -156,7 +157,8 @@ Result<std::vector<Address>> find_instances(World& world, Address klass, std::si
   JTRACE_ASSIGN_OR_RETURN(HeapAccess* const heap, world.heap());
   const std::unordered_map<Address, std::size_t> wanted{{klass, 0}};
   std::vector<InstanceVisitor> visitors(threads_to_use(world), InstanceVisitor(wanted, true));
-  if (const auto walked = walk_regions(*heap, visitors, 32, until_gone(gone)); !walked) return fail(walked.error());
+  JTRACE_ASSIGN_OR_RETURN(const WalkTotals walked, walk_regions(*heap, visitors, 32, until_gone(gone)));
+  world.note_walk(walked);
   std::vector<Address> found = joined_finds(visitors);
   if (most > 0 && found.size() > most) found.resize(most);
   return found;
@@ -165,7 +167,8 @@ Result<std::vector<Address>> find_instances(World& world, Address klass, std::si
 Result<std::vector<Address>> find_referrers(World& world, Address object, std::size_t most, const Gone& gone) {
   JTRACE_ASSIGN_OR_RETURN(HeapAccess* const heap, world.heap());
   std::vector<WordVisitor> visitors(threads_to_use(world), WordVisitor(*heap, object));
-  if (const auto walked = walk_regions(*heap, visitors, kWant, until_gone(gone)); !walked) return fail(walked.error());
+  JTRACE_ASSIGN_OR_RETURN(const WalkTotals walked, walk_regions(*heap, visitors, kWant, until_gone(gone)));
+  world.note_walk(walked);
   std::vector<Address> found = joined_finds(visitors);
   std::erase_if(found, [&](Address from) { return !refers(world, from, object); });
   if (most > 0 && found.size() > most) found.resize(most);

@@ -1,7 +1,8 @@
 // Searches in the heap for a debugger: instances of classes, who refers to an object.
 //
 // What lies in the heap counts, reachable or not. Each is one walk over the heap, which ends early when the client is
-// gone. Threads: one at a time. Errors: those of HeapAccess, kPartial if the client is gone.
+// gone. What it could not read is noted in the World. Threads: one at a time. Errors: those of HeapAccess, kPartial if
+// the client is gone.
 #pragma once
 
 #include <functional>

@@ -2,6 +2,8 @@
 
 #include <poll.h>
 
+#include <utility>
+
 #include "base/strings.h"
 #include "debug/command.h"
 #include "debug/session.h"
@@ -26,6 +28,7 @@ std::string end_text(const Session& session, Session::End end) {
 Result<Next> serve_one(Source& source, UniqueFd socket, const ServerOptions& options) {
   World* world = nullptr;
   std::string over;
+  bool told_of_faults = false;
   Result<> begun;
   const auto start = [&]() -> Result<Id> {
     auto made = source.begin();
@@ -39,7 +42,10 @@ Result<Next> serve_one(Source& source, UniqueFd socket, const ServerOptions& opt
     return thread != nullptr ? world->ids().of(thread->object) : Id{0};
   };
   const auto answers = [&](Client& client, const CommandHeader& header, std::span<const std::byte> body) {
-    return source.answer(*world, client, header, body);
+    std::string reply = source.answer(*world, client, header, body);
+    if (const auto faults = world->walk_faults(); !faults.empty() && !std::exchange(told_of_faults, true))
+      for (const std::string& line : faults) options.say("missing: " + line);
+    return reply;
   };
   const auto is_over = [&] {
     if (over.empty()) over = source.is_over();

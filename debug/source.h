@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "coreinspect/gc/heap_stop.h"
@@ -40,6 +41,8 @@ class Source {
   }
   // Whether the client must leave; "" or why.
   virtual std::string is_over() = 0;
+  // Of a target that stays as it is: what could not be seen of it until now.
+  virtual std::vector<std::string> missing() const { return {}; }
 };
 
 // kNotFound: it has ended, all of its threads.
@@ -51,7 +54,7 @@ class CoreSource final : public Source {
   Result<World*> begin() override { return world_.get(); }
   void end() override {}
   std::string is_over() override { return {}; }
-  const World& world() const { return *world_; }
+  std::vector<std::string> missing() const override { return world_->missing(); }
 
  private:
   CoreSource() = default;

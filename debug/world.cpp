@@ -1,6 +1,7 @@
 #include "debug/world.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "coreinspect/tools/counters.h"
 #include "debug/apart_text.h"
@@ -33,6 +34,7 @@ std::vector<std::string> World::missing() const {
   for (const std::string& line : threads_.snapshot().missing)
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   if (classes_.incomplete()) lines.emplace_back("the list of classes could not be read to its end");
+  for (std::string& line : walk_faults()) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -72,6 +74,7 @@ World::Unloading World::drop_unloaded_classes() {
 void World::refresh() {
   inspection_.vm().cached_memory()->forget();
   classes_.expect_new();
+  worst_walk_ = {};
   regions_.reset();
   heap_.reset();
 }
@@ -211,6 +214,11 @@ void World::write_apart(PacketWriter& out, const coreinspect::Frame& frame, std:
   if (made->type->is_array() && made->type->signature[1] != 'L' && made->type->signature[1] != '[' && !complete)
     return write_unavailable(out, 'L', "an array that the compiler has taken apart");
   out.u1(static_cast<std::uint8_t>(made->type->tag)).id(id);
+}
+
+void World::note_walk(const coreinspect::WalkTotals& totals) {
+  const auto lost = [](const coreinspect::WalkTotals& of) { return of.unparsable + of.unreadable; };
+  if (lost(totals) > lost(worst_walk_)) worst_walk_ = totals;
 }
 
 Result<coreinspect::HeapAccess*> World::heap() {

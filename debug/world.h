@@ -10,6 +10,7 @@
 #include <set>
 
 #include "coreinspect/gc/heap_access.h"
+#include "coreinspect/gc/histogram.h"
 #include "coreinspect/unwind/frame_locals.h"
 #include "debug/class_index.h"
 #include "debug/object_ids.h"
@@ -80,6 +81,10 @@ class World {
   void write_value_at(PacketWriter& out, Address at, char type);
   // The walk over the heap; opened when first asked for.
   Result<coreinspect::HeapAccess*> heap();
+  // A walk over the heap has ended. Its faults are what counts and lists of objects lack; kept are those of the worst
+  // walk, of a target that runs on until refresh().
+  void note_walk(const coreinspect::WalkTotals& totals);
+  std::vector<std::string> walk_faults() const { return coreinspect::walk_faults(worst_walk_); }
   void use_heap(std::unique_ptr<coreinspect::HeapAccess> heap) { heap_ = std::move(heap); }
 
  private:
@@ -94,6 +99,7 @@ class World {
   coreinspect::FrameLocals locals_;
   std::map<Id, ApartObject> apart_;
   std::unique_ptr<coreinspect::HeapAccess> heap_;
+  coreinspect::WalkTotals worst_walk_;
   std::optional<std::vector<coreinspect::AddressRange>> regions_;  // by address
   struct ThreadIds {
     Id thread = 0;
