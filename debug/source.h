@@ -7,7 +7,7 @@
 // dies: the kernel then continues it (PTRACE_SEIZE). It is never stopped within a collection. Borrows the inspection.
 // Of one that runs on, all threads are stopped while their stacks are copied; objects are read when they are asked for.
 // A collection moves them: what a client was given before is then answered as collected (error 20), never with another
-// object. A command during which one runs is answered again after it.
+// object, as long as the program can reach its own. A command during which one runs is answered again after it.
 // Threads: one, the same from begin() to end() (ptrace(2)).
 #pragma once
 
