@@ -29,11 +29,12 @@ constexpr std::chrono::milliseconds kAlone{1000};  // limit for a single thread 
 struct Copied {
   Address start = 0;
   std::vector<std::byte> bytes;
+  bool is_java_thread = false;
 };
 
 // The readable part of [start, end).
 Copied copy_range(const target::MemoryReader& memory, Address start, Address end) {
-  Copied copied{start, std::vector<std::byte>(end - start)};
+  Copied copied{.start = start, .bytes = std::vector<std::byte>(end - start)};
   std::size_t done = 0;
   while (done < copied.bytes.size()) {
     const auto count = memory.read_some(start + done, std::span(copied.bytes).subspan(done));
@@ -75,12 +76,24 @@ class Capture {
     }
     JTRACE_RETURN_IF_ERROR(take_in_batches(max_stop, std::move(tids)));
     cache_.forget();
-    for (Copied& part : copied_) cache_.overlay(part.start, std::move(part.bytes));
+    for (Copied& part : copied_) lay_over(part);
     result_.headers = std::move(headers_);
     return std::move(result_);
   }
 
  private:
+  // In older JDKs the reference to the java.lang.Thread is in the JavaThread itself, not in a handle elsewhere. It is
+  // read as it is then, because the object is: a collection may move it.
+  void lay_over(Copied& part) {
+    const auto place = inspection_.objects().root_place("JavaThread", "_threadObj");
+    const std::uint64_t end = place ? place->offset + sizeof(Address) : 0;
+    if (part.is_java_thread && place && !place->is_handle && end <= part.bytes.size()) {
+      cache_.overlay(part.start + end, {part.bytes.begin() + static_cast<std::ptrdiff_t>(end), part.bytes.end()});
+      part.bytes.resize(place->offset);
+    }
+    cache_.overlay(part.start, std::move(part.bytes));
+  }
+
   // Stops all threads together. Returns those whose stacks could not be copied in time.
   Result<std::vector<pid_t>> take_all(std::chrono::milliseconds max_stop, std::vector<pid_t> tids) {
     auto stopped = StoppedThreads::stop(process_, max_stop);
@@ -194,6 +207,7 @@ class Capture {
     std::vector<Address> slots;
     for (std::size_t copy = first; copy < first + addresses.size(); ++copy) {
       java_threads_.push_back(copy);
+      copied_[copy].is_java_thread = true;
       // The virtual thread that it runs is in a slot elsewhere (OopHandle).
       if (const Address slot = virtual_thread_ ? word(copy, *virtual_thread_) : 0; slot != 0) slots.push_back(slot);
     }
@@ -242,7 +256,7 @@ class Capture {
   void copy_ranges(const std::vector<AddressRange>& ranges) {
     std::vector<target::ProcessMemory::Part> parts;
     for (const AddressRange& range : ranges) {
-      copied_.push_back({range.start, std::vector<std::byte>(range.end - range.start)});
+      copied_.push_back({.start = range.start, .bytes = std::vector<std::byte>(range.end - range.start)});
       parts.push_back({range.start, copied_.back().bytes});  // stays there when copied_ grows
     }
     process_memory_.read_parts(parts);
