@@ -79,7 +79,8 @@ void ThreadIndex::follow_objects() {
     thread.object = thread.group = 0;
     if (thread.is_virtual || !keys.contains(thread.key)) continue;
     const auto java = coreinspect::read_java_thread_once(inspection_.objects(), thread.key);
-    if (java.object == 0 || java.native_id != thread.native_id || java.id != thread.id) continue;
+    if (java.object == 0 || java.native_id != thread.native_id) continue;
+    if (thread.id != 0 && java.id != thread.id) continue;
     thread.object = java.object;
     thread.group = group_of(java.object);
   }
@@ -108,7 +109,7 @@ bool ThreadIndex::carries(Address thread) const {
 void ThreadIndex::add(const coreinspect::ThreadReport& report) {
   if (report.java.address == 0 || report.java.object == 0 || is_hidden(report)) return;
   DebugThread thread{.object = report.java.object, .key = report.java.address, .native_id = report.java.native_id};
-  thread.id = report.java.id;
+  if (report.java.problem.empty()) thread.id = report.java.id;
   thread.name = report.java.name;
   thread.status = status_of(report.java.status);
   thread.group = group_of(thread.object);

@@ -22,7 +22,7 @@ struct DebugThread {
   Address object = 0;
   Address key = 0;  // LockFacts::Party::key: of a platform thread its JavaThread
   pid_t native_id = 0;
-  std::int64_t id = 0;  // java.lang.Thread's own, which no other thread ever has; 0: not read
+  std::int64_t id = 0;  // java.lang.Thread's own, which no other thread ever has; 0: it could not be read
   std::string name;
   Address group = 0;
   std::uint32_t status = 0;  // of JDWP: 0 zombie, 1 running, 2 sleeping, 3 wants a monitor, 4 waits
