@@ -37,8 +37,11 @@ Lane lane_of_jvm(const OpenTarget& open, const CollectOptions& options) {
   const auto jvm = std::make_shared<JvmCollector>(open, options);
   const auto look = step_of(jvm, &JvmCollector::look_at_threads);
   const auto safepoint = step_of(jvm, &JvmCollector::look_at_safepoint);
+  // On a busy machine it takes long to open the JVM: the looks are apart all the same, as far as half of the time for
+  // everything besides the intervals allows it.
+  const milliseconds most_of_opening = (options.total() - 2 * options.interval) / 2;
   Lane lane = {{"opening the JVM", kOpening, step_of(jvm, &JvmCollector::open), milliseconds(0), true},
-               {"threads, first look", kOfThreads, look},
+               {"threads, first look", kOfThreads, look, milliseconds(0), false, most_of_opening},
                {"safepoint, first look", kOfSafepoint, safepoint},
                {"direct buffers", kOfThreads, step_of(jvm, &JvmCollector::look_at_direct_memory)},
                {"limits and code", kOfThreads, step_of(jvm, &JvmCollector::look_at_limits)},

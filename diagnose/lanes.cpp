@@ -19,6 +19,7 @@ struct LaneState {
   Lane steps;
   std::size_t at = 0;
   std::optional<Clock::time_point> began;  // of the step that runs
+  milliseconds origin{};                   // of Step::not_before, since the start of all lanes
   bool ended = false;
   bool left_behind = false;
 };
@@ -49,6 +50,7 @@ struct Board {
 void take_outcome(Board& board, LaneState& lane, Result<Publish> outcome) {
   const Step& step = lane.steps[lane.at];
   board.record(step, since(*lane.began), outcome ? "" : outcome.error().message());
+  if (step.starts_anew) lane.origin = std::min(since(board.start), *step.starts_anew);
   lane.began.reset();
   ++lane.at;
   if (outcome) (*outcome)(board.collected);
@@ -63,7 +65,7 @@ void work(const std::shared_ptr<Board>& board, std::size_t index) {
   LaneState& lane = board->lanes[index];
   while (lane.at < lane.steps.size()) {
     const auto run = lane.steps[lane.at].run;
-    const auto begin = board->start + lane.steps[lane.at].not_before;
+    const auto begin = board->start + lane.origin + lane.steps[lane.at].not_before;
     if (board->changed.wait_until(lock, begin, [&] { return lane.ended; })) return;
     lane.began = Clock::now();
     board->changed.notify_all();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "diagnose/collect.h"
@@ -21,6 +22,9 @@ struct Step {
   std::function<Result<Publish>()> run;
   std::chrono::milliseconds not_before{0};  // since the start of all lanes
   bool needed = false;                      // if it fails, the lane ends
+  // If set: `not_before` of the further steps of this lane counts from the end of this one, as far as that is at most
+  // so long after the start of all lanes; otherwise from then.
+  std::optional<std::chrono::milliseconds> starts_anew{};
 };
 using Lane = std::vector<Step>;
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <thread>
 
 namespace jtrace::diagnose {
 namespace {
@@ -65,6 +66,32 @@ TEST(Lanes, LeaveBehindWhatDoesNotAnswer) {
   release.set_value();
   released.get_future().wait();
   EXPECT_THAT(collected.missing, ElementsAre("beside it"));
+}
+
+// The time between two looks is that between them, however long it took to begin.
+TEST(Lanes, CountTheTimeFromAStepThatStartsAnew) {
+  std::chrono::steady_clock::time_point opened, begun;
+  Step opening = step("opening"), later = step("later");
+  opening.run = [&]() -> Result<Publish> {
+    std::this_thread::sleep_for(milliseconds(60));
+    opened = std::chrono::steady_clock::now();
+    return [](Collected&) {};
+  };
+  later.run = [&]() -> Result<Publish> {
+    begun = std::chrono::steady_clock::now();
+    return [](Collected&) {};
+  };
+  later.not_before = milliseconds(100);
+  opening.starts_anew = kLong;
+  Collected collected;
+  run_lanes({{opening, later}}, kLong, collected);
+  EXPECT_GE(begun - opened, milliseconds(99));
+  // No later than allowed: otherwise it would not begin within the time for everything.
+  later.not_before = kLong;
+  opening.starts_anew = -kLong;
+  Collected limited;
+  run_lanes({{opening, later}}, kLong, limited);
+  EXPECT_EQ(record_of(limited, "later")->problem, "");
 }
 
 TEST(Lanes, AllEndWithTheTimeForEverything) {

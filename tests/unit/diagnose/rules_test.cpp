@@ -501,7 +501,7 @@ TEST(FinalizerRule, NeedsOneFinalizeForLong) {
   EXPECT_THAT(found_by(find_stuck_finalizer, brief), IsEmpty());
   const auto rule =
       std::find_if(rules().begin(), rules().end(), [](const Rule& each) { return each.name == "finalizer"; });
-  EXPECT_THAT(std::string(rule->unasked(brief)), HasSubstr("too short")) << "silence would read as health";
+  EXPECT_THAT(std::string(rule->unasked(brief)), HasSubstr("less than 1.5 s")) << "silence would read as health";
   EXPECT_EQ(rule->unasked(finalizing(runs)), "");
   Facts other = finalizing(runs);
   for (auto& look : other.looks) look.threads[0].name = "main";
