@@ -88,6 +88,12 @@ struct ThreadsLook {
       if (each.key == key && key != 0) return &each;
     return nullptr;
   }
+  // The virtual thread that the carrier of this name runs; null: none.
+  const ThreadFact* carried_by(const std::string& carrier) const {
+    for (const ThreadFact& each : threads)
+      if (each.is_virtual && !carrier.empty() && each.carrier == carrier) return &each;
+    return nullptr;
+  }
   const ThreadFact* find_tid(pid_t tid) const {
     for (const ThreadFact& each : threads)
       if (each.tid == tid && tid != 0) return &each;

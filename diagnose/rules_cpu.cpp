@@ -25,20 +25,38 @@ bool is_one_call(const std::vector<std::vector<FrameFact>>& stacks) {
          std::all_of(stacks.begin(), stacks.end(), [call](const auto& each) { return each.front().call == call; });
 }
 
+// The virtual thread that this carrier ran at all looks; null: none, or not the same one.
+const ThreadFact* carried_in_all(const Facts& facts, const ThreadFact& carrier) {
+  const ThreadFact* carried = facts.looks.back().carried_by(carrier.name);
+  const bool always = carried && std::all_of(facts.looks.begin(), facts.looks.end(), [&](const ThreadsLook& look) {
+                        const ThreadFact* then = look.carried_by(carrier.name);
+                        return then && then->key == carried->key;
+                      });
+  return always ? carried : nullptr;
+}
+
+// 'The thread "worker"', 'The virtual thread "cart" #12 on "ForkJoinPool-1-worker-1"'
+std::string who_spins(const Facts& facts, const ThreadFact& thread) {
+  const ThreadFact* carried = carried_in_all(facts, thread);
+  return carried ? "The virtual thread " + quoted(*carried) + " on " + quoted(thread.name)
+                 : "The thread " + quoted(thread.name);
+}
+
 Finding spinning(const Facts& facts, const ThreadFact& thread, double ran, std::size_t stacks, bool one_call) {
   const std::string method = printable(thread.frames.front().method);
   const std::string all = std::to_string(stacks) + " of " + counted(stacks, "stack");
   const std::string cpu = "on a processor " + percent(ran) + " of the time, and ready to run for the rest";
   const std::string at = place(thread.frames.front());
   Finding finding{.rule = "spinning", .next = "jtrace profile " + facts.target + " --duration 10"};
+  const std::string who = who_spins(facts, thread);
   if (one_call) {
-    finding.sentence = "The thread " + quoted(thread.name) + " runs without a pause in one call of " + method + ".";
+    finding.sentence = who + " runs without a pause in one call of " + method + ".";
     finding.evidence = {cpu, "at " + at + " in " + all + ", called from the same lines",
                         "the JVM's counters of this method have not changed meanwhile: no other call has begun"};
     finding.confidence = Confidence::kLikely;
   } else {
-    finding.sentence = "The thread " + quoted(thread.name) + " runs without a pause, and was in " + method + " in " +
-                       all + ": it is one call that does not end, or many short ones.";
+    finding.sentence = who + " runs without a pause, and was in " + method + " in " + all +
+                       ": it is one call that does not end, or many short ones.";
     finding.evidence = {cpu, "the last time at " + at + ", each time called from the same lines",
                         "the JVM's counters do not show which of the two it is"};
     finding.confidence = Confidence::kHint;

@@ -62,11 +62,68 @@ std::map<std::string, const ThreadFact*> pinned_in_all(const Facts& facts) {
 // "ForkJoinPool-1-worker-3" without its number.
 std::string_view scheduler_of(std::string_view carrier) { return carrier.substr(0, carrier.rfind('-') + 1); }
 
+// '"sync-5" #57 keeps "ForkJoinPool-1-worker-3", at App.wait(App.java:3), in all of 3 samples'
+std::string keeps(const Facts& facts, const ThreadFact& thread) {
+  return quoted(thread) + " keeps " + quoted(thread.carrier) + ", at " + own_place(thread.frames) + ", in all of " +
+         counted(facts.looks.size(), "sample");
+}
+
 // Whether a thread was on a processor for some time between the first and the last look.
 bool ran_at_all(const Facts& facts, ThreadKey key) {
   constexpr double kRan = 0.02;
   const auto share = share_between(facts.looks.front(), facts.looks.back(), key);
   return share && share->wanted() > kRan;
+}
+
+// Whether it runs one and the same virtual thread, without a pause.
+bool is_busy_with_one(const Facts& facts, const ThreadFact& carrier) {
+  const ThreadFact* last = facts.looks.back().carried_by(carrier.name);
+  if (last == nullptr) return false;
+  for (std::size_t i = 1; i < facts.looks.size(); ++i) {
+    const ThreadFact *then = facts.looks[i - 1].find(carrier.key), *now = facts.looks[i].find(carrier.key);
+    const ThreadFact *one = facts.looks[i - 1].carried_by(carrier.name),
+                     *other = facts.looks[i].carried_by(carrier.name);
+    if (!then || !now || !one || !other || one->key != last->key || other->key != last->key) return false;
+    if (!never_waits(*then, *now, facts.looks[i])) return false;
+  }
+  return true;
+}
+
+// The JDK starts another carrier for a virtual thread in Object.wait.
+bool is_replaced(const ThreadFact& thread) {
+  return !thread.frames.empty() && thread.frames.front().method.starts_with("java.lang.Object.wait");
+}
+
+// Some carriers are kept, others are left, or nobody needs one now: there may be too few soon.
+void find_lost_carriers(const Facts& facts, const std::map<std::string, const ThreadFact*>& pinned,
+                        const std::vector<const ThreadFact*>& free, std::vector<Finding>& found) {
+  constexpr std::size_t kShown = 3;
+  const auto is_free = [&](const std::string& carrier) {
+    return std::any_of(free.begin(), free.end(), [&](const ThreadFact* each) { return each->name == carrier; });
+  };
+  std::vector<const ThreadFact*> keepers;
+  for (const auto& [carrier, thread] : pinned)
+    if (!is_free(carrier) && !is_replaced(*thread)) keepers.push_back(thread);
+  if (keepers.empty()) return;
+  const std::size_t all = free.size() + keepers.size(), kept = keepers.size();
+  Finding finding{.rule = "pinned",
+                  .sentence = std::to_string(kept) + " of " + counted(all, "carrier") + " of virtual threads " +
+                              (kept == 1 ? "is kept by " + quoted(keepers.front()->name) + ", which waits: it"
+                                         : "are each kept by a virtual thread that waits: they") +
+                              " cannot run others meanwhile.",
+                  .confidence = Confidence::kHint,
+                  .next = "jtrace stack " + facts.target + " --java --group"};
+  for (std::size_t i = 0; i < std::min(kept, kShown); ++i) finding.evidence.push_back(keeps(facts, *keepers[i]));
+  if (kept > kShown) finding.evidence.push_back("and " + counted(kept - kShown, "other"));
+  std::size_t left = free.size();
+  for (const ThreadFact* each : free) {
+    if (!is_busy_with_one(facts, *each)) continue;
+    finding.evidence.push_back(quoted(*facts.looks.back().carried_by(each->name)) + " runs on " + quoted(each->name) +
+                               " without a pause");
+    --left;
+  }
+  finding.evidence.push_back(counted(left, "carrier") + " " + is_are(left) + " left for all others");
+  found.push_back(std::move(finding));
 }
 
 }  // namespace
@@ -161,20 +218,19 @@ void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found) {
   const auto pinned = pinned_in_all(facts);
   if (pinned.empty()) return;
   std::size_t waiting = 0;
+  std::vector<const ThreadFact*> free;  // carriers that can take others
   for (const ThreadFact& each : facts.looks.back().threads) {
     if (waits_for_carrier(each)) ++waiting;
     const bool carrier = !each.is_virtual && scheduler_of(each.name) == scheduler_of(pinned.begin()->first);
-    if (carrier && (!pinned.contains(each.name) || ran_at_all(facts, each.key))) return;  // this one can take others
+    if (carrier && (!pinned.contains(each.name) || ran_at_all(facts, each.key))) free.push_back(&each);
   }
-  if (waiting == 0) return;
-  const ThreadFact& first = *pinned.begin()->second;
+  if (waiting == 0 || !free.empty()) return find_lost_carriers(facts, pinned, free, found);
   found.push_back({.rule = "pinned",
                    .sentence = "Virtual threads do not run: " + counted(pinned.size(), "carrier") +
                                (pinned.size() == 1 ? " is" : " are each") +
                                " kept by a virtual thread that waits, and " + counted(waiting, "other") + " " +
                                is_are(waiting) + " ready.",
-                   .evidence = {quoted(first) + " keeps " + quoted(first.carrier) + ", at " + own_place(first.frames) +
-                                ", in all of " + counted(facts.looks.size(), "sample")},
+                   .evidence = {keeps(facts, *pinned.begin()->second)},
                    .confidence = Confidence::kLikely,
                    .next = "jtrace stack " + facts.target + " --java"});
 }

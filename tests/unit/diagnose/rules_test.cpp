@@ -332,6 +332,15 @@ TEST(SpinningRule, IsAHintIfItMayBeManyCalls) {
   EXPECT_EQ(found_by(find_spinning, facts).at(0).confidence, Confidence::kHint);
 }
 
+TEST(SpinningRule, NamesTheVirtualThreadThatTheCarrierRuns) {
+  Facts facts = busy(1, 0);
+  for (ThreadsLook& look : facts.looks)
+    look.threads.push_back({.key = 7, .name = "v", .is_virtual = true, .carrier = "t1"});
+  EXPECT_THAT(found_by(find_spinning, facts).at(0).sentence, HasSubstr("The virtual thread \"v\" #7 on \"t1\" runs"));
+  facts.looks[1].threads[1].key = 8;
+  EXPECT_THAT(found_by(find_spinning, facts).at(0).sentence, HasSubstr("The thread \"t1\" runs"));
+}
+
 TEST(SpinningRule, LeavesALateThreadToTheSafepoint) {
   Facts facts = busy(1, 0);
   facts.safepoints = {{.late = {{.key = 1}}}};
