@@ -68,7 +68,8 @@ struct ThreadFact {
 struct PoolFact {
   std::uint64_t object = 0;  // as in WaitFact
   std::vector<ThreadKey> threads;
-  bool may_grow = false;  // it has fewer than its maximum: it starts one when its queue is full
+  bool may_grow = false;                // it has fewer than its maximum: it starts one when its queue is full
+  std::optional<std::uint64_t> queued;  // tasks that wait in its queue
 };
 
 // All threads at one moment.

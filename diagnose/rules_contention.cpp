@@ -169,6 +169,24 @@ std::string name_of(const Crowd& crowd) {
   return "the lock <" + address + "> (a " + printable(crowd.class_name) + ")";
 }
 
+// Where the waiters are: the places of most of them, with some of their names.
+std::vector<std::string> places_of(const Contention& lock, const Keys& waiters) {
+  constexpr std::size_t kShown = 3;
+  std::map<std::string, std::vector<std::string>> names;
+  for (const ThreadKey key : waiters)
+    if (const ThreadFact* each = lock.now(key); each && !each->frames.empty())
+      names[own_place(each->frames)].push_back(each->name);
+  std::vector<std::pair<std::string, std::vector<std::string>>> places(names.begin(), names.end());
+  std::stable_sort(places.begin(), places.end(),
+                   [](const auto& one, const auto& other) { return one.second.size() > other.second.size(); });
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i)
+    lines.push_back(counted(places[i].second.size(), "waiter") + " at " + places[i].first + ": " +
+                    some_of(places[i].second));
+  if (places.size() > kShown) lines.push_back("and waiters at " + counted(places.size() - kShown, "other place"));
+  return lines;
+}
+
 // A lock that one thread has in every sample.
 void judge_kept(const Contention& lock, std::vector<Finding>& found) {
   const Facts& facts = lock.facts;
@@ -182,6 +200,7 @@ void judge_kept(const Contention& lock, std::vector<Finding>& found) {
   const ThreadFact* owner = lock.now(lock.owner());
   if (owner != nullptr && waits_for_connections(*owner)) return;
   const std::string looks = counted(facts.looks.size(), "look");
+  const std::string time = time_between(facts.looks.front(), facts.looks.back());
   found.push_back({.rule = "contention",
                    .sentence = std::to_string(waiters.size()) + " threads wait for a lock that " +
                                (owner ? quoted(owner->name) : "another thread") +
@@ -189,11 +208,15 @@ void judge_kept(const Contention& lock, std::vector<Finding>& found) {
                                 : once ? " has."
                                        : " had at each of " + looks + "."),
                    .evidence = {name_of(lock.last()) + ", the same owner and " + std::to_string(waiters.size()) +
-                                    " of the same waiters at " + looks,
+                                    " of the same waiters at " + looks + (once ? "" : " over " + time),
                                 owner ? "its owner " + doing(*owner) : "its owner was not found among the threads"},
                    .confidence = kept ? Confidence::kCertain : Confidence::kLikely,
-                   .next = "jtrace stack " + facts.target});
-  if (kept) found.back().evidence.push_back("nobody has had it in between: no thread that waits for it was waked");
+                   .next = "jtrace stack " + facts.target + " --java --group"});
+  auto& evidence = found.back().evidence;
+  for (std::string& each : places_of(lock, waiters)) evidence.push_back(std::move(each));
+  if (kept)
+    evidence.push_back("for at least " + time +
+                       " nobody else has had it: no thread that waits for it was waked in between");
 }
 
 std::string names_of(const Facts& facts, const std::vector<ThreadKey>& keys) {

@@ -1,6 +1,8 @@
 // Rules about threads that wait for what other threads have to do. Circles of such waits are deadlocks
 // (rules_locks.cpp).
 #include <algorithm>
+#include <cctype>
+#include <optional>
 #include <set>
 
 #include "base/strings.h"
@@ -42,6 +44,13 @@ bool has_starved(const ThreadsLook& look, const std::vector<ThreadKey>& threads)
   });
 }
 
+// At how many looks, back from the last one, it is starved.
+std::size_t looks_with(const Facts& facts, const PoolFact& pool) {
+  const auto last = std::find_if(facts.looks.rbegin(), facts.looks.rend(),
+                                 [&](const ThreadsLook& each) { return !has_starved(each, pool.threads); });
+  return static_cast<std::size_t>(last - facts.looks.rbegin());
+}
+
 // Threads that give up waiting some time.
 std::vector<ThreadKey> patient_of(const ThreadsLook& look, const PoolFact& pool) {
   std::vector<ThreadKey> patient;
@@ -58,19 +67,50 @@ bool wait_for_long(const Facts& facts, const PoolFact& pool, const std::vector<T
          std::all_of(patient.begin(), patient.end(), [&](ThreadKey key) { return slept_all_along(facts, key); });
 }
 
+bool is_digit(char each) { return std::isdigit(static_cast<unsigned char>(each)) != 0; }
+
+// "order-exec-*" of "order-exec-1" and "order-exec-12": their names differ in the number at the end only; "" if they
+// differ otherwise.
+std::string name_of_pool(const ThreadsLook& look, const PoolFact& pool) {
+  std::optional<std::string> common;
+  for (const ThreadKey key : pool.threads) {
+    const ThreadFact* each = look.find(key);
+    if (each == nullptr) continue;
+    std::string name = each->name;
+    while (!name.empty() && is_digit(name.back())) name.pop_back();
+    if (common && *common != name) return "";
+    common = name;
+  }
+  return common && !common->empty() ? *common + "*" : "";
+}
+
+std::string address_of(const PoolFact& pool) {
+  std::string address;
+  append_hex(address, pool.object);
+  return "the pool <" + address + ">";
+}
+
 Finding starved(const Facts& facts, const PoolFact& pool) {
   const ThreadsLook& look = facts.looks.back();
   const std::size_t count = pool.threads.size();
+  const std::string name = name_of_pool(look, pool);
   Finding finding{.rule = "pool", .next = "jtrace stack " + facts.target + " --java --group"};
-  finding.sentence = (count == 1 ? std::string("The only thread of a pool waits for a task that is")
-                                 : "All " + std::to_string(count) + " threads of a pool wait for tasks that are") +
-                     " in the queue of the same pool: no thread is left to run " + (count == 1 ? "it." : "them.");
+  finding.sentence =
+      (count == 1 ? std::string("The only thread of a pool waits for a task that is")
+                  : "All " + std::to_string(count) + " threads of " +
+                        (name.empty() ? "a pool" : "the pool " + quoted(name)) + " wait for tasks that are") +
+      " in the queue of the same pool: no thread is left to run " + (count == 1 ? "it." : "them.");
+  if (pool.queued)
+    finding.evidence.push_back(address_of(pool) + " has " + counted(*pool.queued, "task") + " in its queue");
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < std::min(count, kShown); ++i)
     if (const ThreadFact* each = look.find(pool.threads[i]))
       finding.evidence.push_back(quoted(*each) + " is " + each->wait->text + ", at " + own_place(each->frames));
   if (count > kShown) finding.evidence.push_back("and " + counted(count - kShown, "other"));
   if (pool.may_grow) finding.evidence.push_back("the pool may start more threads, but only when its queue is full");
+  if (const std::size_t looks = looks_with(facts, pool); looks > 1)
+    finding.evidence.push_back("so at " + counted(looks, "look") + ", for at least " +
+                               time_between(facts.looks[facts.looks.size() - looks], look));
   const bool once = facts.live && facts.looks.size() == 1;
   finding.confidence = pool.may_grow || once ? Confidence::kLikely : Confidence::kCertain;
   return finding;

@@ -154,7 +154,7 @@ ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspec
   for (const auto& circle : locks.deadlocks()) look.deadlocks.push_back(ids_of(circle, locks));
   for (const auto& circle : locks.task_circles()) look.deadlocks.push_back(ids_of(circle, locks));
   for (const coreinspect::Pool& each : tasks.pools)
-    look.pools.push_back({each.object, ids_of(each.threads, locks), each.may_grow});
+    look.pools.push_back({each.object, ids_of(each.threads, locks), each.may_grow, each.queued});
   return look;
 }
 

@@ -1,13 +1,16 @@
 // Words of findings: numbers and names for sentences. Pure functions, any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "base/jdk_names.h"
 #include "base/size_text.h"
 #include "base/strings.h"
 #include "diagnose/facts.h"
+#include "diagnose/outside_waits.h"
 
 namespace jtrace::diagnose {
 
@@ -32,6 +35,19 @@ inline std::string place(const FrameFact& frame) {
   return printable(frame.method) + "(" + printable(frame.source) + ")";
 }
 
+// '"a", "b", "c" and 57 more'
+inline std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) text += (i == 0 ? "" : ", ") + quoted(names[i]);
+  return text + (names.size() > kShown ? " and " + std::to_string(names.size() - kShown) + " more" : "");
+}
+
+// The time between two looks: "2.1 s".
+inline std::string time_between(const ThreadsLook& before, const ThreadsLook& now) {
+  return seconds(static_cast<double>(now.ns - before.ns) / 1e9);
+}
+
 // The place of the innermost frame that is not the JDK's own, which says more than the call that waits; "" without
 // frames.
 inline std::string own_place(const std::vector<FrameFact>& frames) {
@@ -42,7 +58,10 @@ inline std::string own_place(const std::vector<FrameFact>& frames) {
 
 // '"worker" #12 is waiting to lock <0x...>, at App.cross(App.java:66)'
 inline std::string doing(const ThreadFact& thread) {
-  std::string text = quoted(thread) + (thread.wait ? " is " + thread.wait->text : " is " + thread.state);
+  const std::string outside = outside_wait(thread);
+  std::string text = quoted(thread) + (thread.wait       ? " is " + thread.wait->text
+                                       : outside.empty() ? " is " + thread.state
+                                                         : " " + outside);
   if (!thread.frames.empty()) text += ", at " + own_place(thread.frames);
   return text;
 }

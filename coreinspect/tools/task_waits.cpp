@@ -86,6 +86,18 @@ std::vector<Address> queue_of(const Fields& fields, Address pool) {
   return fields.elements(fields.reference(queue, "queue"), 0, fields.number(queue, "size"));
 }
 
+// The number of tasks in it: a LinkedBlockingQueue has an AtomicInteger.
+std::optional<std::uint64_t> size_of_queue(const Fields& fields, Address pool) {
+  const Address queue = fields.reference(pool, "workQueue");
+  std::int32_t size = -1;
+  if (fields.reference(queue, "head") != 0) {
+    const Address count = fields.reference(queue, "count");
+    if (count != 0) size = fields.number(count, "value");
+  } else if (fields.reference(queue, "items") != 0) size = fields.number(queue, "count");
+  else if (fields.reference(queue, "queue") != 0) size = fields.number(queue, "size");
+  return size < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(size));
+}
+
 // Only then a pool starts threads beyond its core.
 bool may_be_full(const Fields& fields, Address queue) {
   const std::int32_t capacity = fields.number(queue, "capacity");
@@ -173,7 +185,8 @@ class Search {
     if (count != static_cast<std::int32_t>(workers.size())) return;
     const bool may_grow =
         count < fields_.number(pool, "maximumPoolSize") && may_be_full(fields_, fields_.reference(pool, "workQueue"));
-    found_.pools.push_back({.object = pool, .threads = std::move(workers), .may_grow = may_grow});
+    found_.pools.push_back(
+        {.object = pool, .threads = std::move(workers), .may_grow = may_grow, .queued = size_of_queue(fields_, pool)});
   }
 
   Fields fields_;

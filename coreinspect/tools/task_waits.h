@@ -10,6 +10,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "coreinspect/tools/lock_facts.h"
@@ -19,8 +20,9 @@ namespace jtrace::coreinspect {
 // A java.util.concurrent.ThreadPoolExecutor whose threads are known, all of them.
 struct Pool {
   Address object = 0;
-  std::vector<Address> threads;  // LockFacts::Party::key
-  bool may_grow = false;         // it has fewer threads than its maximum: it starts one when its queue is full
+  std::vector<Address> threads;           // LockFacts::Party::key
+  bool may_grow = false;                  // it has fewer threads than its maximum: it starts one when its queue is full
+  std::optional<std::uint64_t> queued{};  // tasks in its queue; nothing if this class of queues is not known
 };
 
 struct TaskWaits {

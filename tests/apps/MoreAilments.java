@@ -1,9 +1,14 @@
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -229,6 +234,40 @@ public final class MoreAilments {
         sleep(200);
     }
 
+    static final Object DOWNLOADS = new Object();
+    static final List<Object> CONNECTIONS = new ArrayList<>();
+
+    /** One thread waits for an answer that does not come while it holds a lock that others want. */
+    static void downloads(int count) throws Exception {
+        ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        Socket client = new Socket(server.getInetAddress(), server.getLocalPort());
+        CONNECTIONS.add(server);
+        CONNECTIONS.add(server.accept());
+        CountDownLatch taken = new CountDownLatch(1);
+        start("downloader", () -> download(client, taken));
+        taken.await();
+        for (int i = 0; i < count; i++) {
+            awaitState(start("waiter-" + i, MoreAilments::useDownload), Thread.State.BLOCKED);
+        }
+    }
+
+    static void download(Socket client, CountDownLatch taken) {
+        synchronized (DOWNLOADS) {
+            taken.countDown();
+            try {
+                sink += client.getInputStream().read();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    static void useDownload() {
+        synchronized (DOWNLOADS) {
+            sink++;
+        }
+    }
+
     static int find(int[] numbers, int wanted) {
         for (int i = 0; i < numbers.length; i++) {
             if (numbers[i] == wanted) {
@@ -271,6 +310,7 @@ public final class MoreAilments {
             case "hand-over": handOverMonitor(8, number); break;
             case "hand-over-fair": handOverFairLock(8, number); break;
             case "brief-locks": handOverBriefly(number); break;
+            case "downloads": downloads(number); break;
             case "patient-pool": patientPool(number); break;
             case "calls": calls(number == 0 ? (Object) new int[20_000] : new double[20_000]); break;
             case "crash": start("crasher", MoreAilments::crash); break;

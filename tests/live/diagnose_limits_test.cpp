@@ -251,7 +251,9 @@ TEST_P(DiagnoseLimits, NamesCarriersThatAreKept) {
   const auto jvm =
       start({.flags = {"-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2"}});
   must(jvm->ask("pin"));
-  EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("pinned"), IsEmpty());  // no thread waits for the carriers
+  // No thread waits for the carriers.
+  EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("pinned"),
+              ElementsAre(AllOf(HasSubstr("hint: "), HasSubstr("2 of 2 carriers of virtual threads are each kept"))));
   must(jvm->ask("ready 5"));
   const Diagnosis found = diagnose(jvm->pid_text(), kQuick);
   EXPECT_THAT(found.texts("pinned"), ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("2 carriers are each kept"),

@@ -172,8 +172,9 @@ TEST_P(Diagnose, NamesThreadsThatWaitForWhatCannotCome) {
     EXPECT_THAT(
         found.texts("pool"),
         UnorderedElementsAre(
-            AllOf(HasSubstr("certain: "), HasSubstr("All 3 threads of a pool wait"), HasSubstr("own-1"),
-                  HasSubstr("own-2"), HasSubstr("own-3"), HasSubstr("at Ailing.get(Ailing.java")),
+            AllOf(HasSubstr("certain: "), HasSubstr("All 3 threads of the pool \\\"own-*\\\" wait"),
+                  HasSubstr("has 3 tasks in its queue"), HasSubstr("own-1"), HasSubstr("own-2"), HasSubstr("own-3"),
+                  HasSubstr("at Ailing.get(Ailing.java")),
             AllOf(HasSubstr("certain: "), HasSubstr("The only thread of a pool waits"), HasSubstr("future-1"))));
   };
   const auto expect_circles = [](const CommandOutput& locks) {
@@ -226,8 +227,10 @@ TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
   for (int i = 0; i < 9 && !is_certain(found); ++i) found = diagnose_until_found(*jvm, "spinning");
   EXPECT_EQ(found.done.status, 1);
   EXPECT_THAT(found.rules(), ElementsAre("contention", "spinning")) << found.done.out;
-  EXPECT_THAT(found.texts("contention"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("6 threads wait"),
-                                                           HasSubstr("hoarder"), HasSubstr("at Ailing."))));
+  EXPECT_THAT(found.texts("contention"),
+              ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("6 threads wait"), HasSubstr("hoarder"),
+                                HasSubstr("6 waiters at Ailing.want(Ailing.java"), HasSubstr("for at least "),
+                                HasSubstr("--java --group"))));
   EXPECT_THAT(found.texts("spinning"),
               ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("spinner"), HasSubstr("Ailing.turn"))));
   EXPECT_TRUE(found.document["complete"]) << found.done.out;
@@ -240,6 +243,15 @@ TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
   EXPECT_THAT(stopped.rules(), ElementsAre("stopped")) << stopped.done.out;
   EXPECT_THAT(stopped.texts("stopped"), ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("kill -CONT"))));
   EXPECT_THAT(diagnose_until_found(*jvm, "spinning").rules(), ElementsAre("contention", "spinning"));
+}
+
+TEST_P(Diagnose, SaysThatTheOwnerOfALockWaitsForANetwork) {
+  const auto jvm = start({}, "MoreAilments");
+  must(jvm->ask("downloads 5"));
+  EXPECT_THAT(
+      diagnose_until_found(*jvm, "contention").texts("contention"),
+      ElementsAre(AllOf(HasSubstr("5 threads wait"), HasSubstr("its owner \\\"downloader\\\""),
+                        HasSubstr("waits for data from a socket, at MoreAilments.download(MoreAilments.java"))));
 }
 
 TEST_P(Diagnose, NamesAThreadThatReadsTheClockAllTheTime) {
@@ -300,7 +312,7 @@ TEST_P(Diagnose, NamesAPoolWhoseThreadsWaitForItselfForAnHour) {
   must(jvm->ask("patient-pool 2"));
   EXPECT_THAT(diagnose(jvm->pid_text(), {"--interval", "0.3"}).texts("pool"), IsEmpty());
   EXPECT_THAT(diagnose_until(*jvm, "pool").texts("pool"),
-              ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("All 2 threads of a pool wait"), HasSubstr("patient"),
+              ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("All 2 threads of the pool"), HasSubstr("patient"),
                                 HasSubstr("time limit"))));
 }
 

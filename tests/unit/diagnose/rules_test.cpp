@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/collectors.h"
+#include "diagnose/outside_waits.h"
 #include "tests/unit/diagnose/found_by.h"
 
 namespace jtrace::diagnose {
@@ -66,6 +67,21 @@ TEST(DeadlockRule, NeedsTheSameCircleAtTwoLooks) {
   EXPECT_THAT(found[0].sentence, HasSubstr("\"t2\", \"t1\""));
 }
 
+TEST(DeadlockRule, CountsThreadsThatAreStuckAfterIt) {
+  ThreadsLook look = deadlocked();
+  look.threads.push_back(waiter(3, 1));
+  look.threads.push_back(waiter(4, 3));
+  look.threads.push_back(waiter(5, 9));  // for somebody else
+  look.threads.push_back(waiter(6, 2));
+  look.threads.back().wait->kind = "wait";  // which somebody else may end
+  ThreadsLook before = look;
+  const auto lines = [&] { return found_by(find_deadlocks, facts_of({{}, before, look})).at(0).evidence; };
+  EXPECT_THAT(lines(), ::testing::Contains("2 other threads wait for these, and cannot go on either: \"t3\", \"t4\""));
+  EXPECT_EQ(lines().back(), "the same circle at 2 looks: it has lasted for at least 1.0 s");
+  before.threads.erase(before.threads.begin() + 3);  // one that has just come
+  EXPECT_THAT(lines(), ::testing::Contains("1 other thread waits for these, and cannot go on either: \"t3\""));
+}
+
 TEST(DeadlockRule, ACoreStandsStillAndASingleLookMayBeTorn) {
   Facts facts = facts_of({deadlocked()});
   EXPECT_EQ(found_by(find_deadlocks, facts).at(0).confidence, Confidence::kLikely);
@@ -86,6 +102,36 @@ TEST(ContentionRule, NeedsFiveOfTheSameWaitersAndOneOwner) {
   const auto found = found_by(find_contention, facts_of({crowd(5, 99), crowd(6, 99), crowd(9, 99)}));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_THAT(found[0].sentence, HasSubstr("5 threads wait for a lock that \"t99\""));
+}
+
+TEST(ContentionRule, SaysWhereTheWaitersAreAndWhatTheOwnerWaitsFor) {
+  Facts facts = facts_of({crowd(5, 99), crowd(5, 99), crowd(5, 99)});
+  for (ThreadsLook& look : facts.looks) {
+    for (ThreadFact& each : look.threads) each.frames = {{"Shop.add", "Shop.java:4", 1}};
+    look.threads.back().frames = {{"Shop.read", "Shop.java:9", 1}};
+    look.threads.front().frames = {
+        {"sun.nio.ch.Net.poll", "", 1}, {"sun.nio.ch.NioSocketImpl.implRead", "", 2}, {"Feed.pull", "Feed.java:8", 3}};
+    look.threads.front().slept = true;
+  }
+  const auto found = found_by(find_contention, facts);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].evidence,
+              ::testing::IsSupersetOf({"its owner \"t99\" #99 waits for data from a socket, at Feed.pull(Feed.java:8)",
+                                       "4 waiters at Shop.add(Shop.java:4): \"t1\", \"t2\", \"t3\" and 1 more",
+                                       "1 waiter at Shop.read(Shop.java:9): \"t5\""}));
+  EXPECT_THAT(found[0].evidence.front(), HasSubstr("at 3 looks over 2.0 s"));
+  EXPECT_EQ(found[0].next, "jtrace stack 4711 --java --group");
+}
+
+TEST(OutsideWait, IsACallOfTheJdkFromThatPlace) {
+  ThreadFact fact = thread(1);
+  EXPECT_EQ(outside_wait(fact), "");
+  fact.frames.insert(fact.frames.begin(), {"java.io.FileInputStream.readBytes", "", 1});
+  EXPECT_EQ(outside_wait(fact), "reads from a file or pipe");
+  fact.slept = true;
+  EXPECT_EQ(outside_wait(fact), "waits for data from a file or pipe");
+  fact.frames.insert(fact.frames.begin(), {"App.filter", "App.java:1", 1});  // a class file transformer, a class loader
+  EXPECT_EQ(outside_wait(fact), "");
 }
 
 TEST(ContentionRule, SharingOneServerSocketIsNone) {
@@ -589,12 +635,25 @@ TEST(PoolRule, NeedsThatAllThreadsWaitForTheirOwnQueue) {
   const auto found = found_by(find_starved_pools, facts_of({all, all}));
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].confidence, Confidence::kCertain);
-  EXPECT_THAT(found[0].sentence, HasSubstr("All 2 threads of a pool wait"));
+  EXPECT_THAT(found[0].sentence, HasSubstr("All 2 threads of the pool \"t*\" wait"));
+  EXPECT_THAT(found[0].evidence, ::testing::Contains("so at 2 looks, for at least 1.0 s"));
   const ThreadsLook one_runs = starved({queued(1), thread(2)});
   EXPECT_THAT(found_by(find_starved_pools, facts_of({all, one_runs})), IsEmpty());
   EXPECT_THAT(found_by(find_starved_pools, facts_of({one_runs, all})), IsEmpty());
   const ThreadsLook of_other_pool = starved({queued(1), for_task(2, "queued", 0x80, 0)});
   EXPECT_THAT(found_by(find_starved_pools, facts_of({of_other_pool, of_other_pool})), IsEmpty());
+}
+
+TEST(PoolRule, CountsTheTasksAndNamesThePoolByItsThreads) {
+  ThreadsLook look = starved({for_task(12, "queued", 0x40, 0), for_task(17, "queued", 0x40, 0)});
+  look.pools[0].queued = 41;
+  look.threads[0].name = "order-exec-12";
+  look.threads[1].name = "order-exec-17";
+  auto found = found_by(find_starved_pools, facts_of({look, look}));
+  EXPECT_THAT(found.at(0).sentence, HasSubstr("the pool \"order-exec-*\" wait"));
+  EXPECT_EQ(found.at(0).evidence.at(0), "the pool <0x40> has 41 tasks in its queue");
+  look.threads[1].name = "other";
+  EXPECT_THAT(found_by(find_starved_pools, facts_of({look, look})).at(0).sentence, HasSubstr("2 threads of a pool"));
 }
 
 TEST(PoolRule, CountsThreadsThatWaitForStuckOnesAndFindsAMovedPool) {
