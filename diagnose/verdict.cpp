@@ -115,10 +115,16 @@ std::string asked_text(const Verdict& verdict) {
   constexpr std::size_t kShown = 4;
   const std::span<const std::string> asked(verdict.asked);
   if (asked.empty()) return "nothing";
-  // All that was looked for is a part of the answer that nothing was found.
-  if (!verdict.is_found() || asked.size() <= kShown) return joined(asked);
+  if (asked.size() <= kShown) return joined(asked);
   return joined(asked.first(kShown)) + " and " + std::to_string(asked.size() - kShown) +
          " more kinds of trouble (--format json names all)";
+}
+
+// Whoever reads that nothing was found must not take it for more than it says.
+std::string not_asked_text(const Verdict& verdict, const std::string& target) {
+  if (verdict.is_found() || verdict.ended) return "";
+  const std::string leaks = "Not looked for: memory that leaks (jtrace inspect " + target + " leaks)";
+  return leaks + (verdict.of_core ? "" : ", slow calls (jtrace slow " + target + ")") + ".\n";
 }
 
 }  // namespace
@@ -157,7 +163,7 @@ std::string text_of(const Verdict& verdict, const Collected& collected) {
   for (std::size_t i = 0; i < std::min(count, kHeadline); ++i) append_finding(out, verdict.findings[i], i + 1);
   if (count > kHeadline) out += "\nBelow these:\n";
   for (std::size_t i = kHeadline; i < count; ++i) append_finding(out, verdict.findings[i], i + 1);
-  out += "\nLooked for: " + asked_text(verdict) + ".\n";
+  out += "\nLooked for: " + asked_text(verdict) + ".\n" + not_asked_text(verdict, collected.facts.target);
   append_skipped(out, verdict, collected);
   return out + cost_of(collected);
 }
