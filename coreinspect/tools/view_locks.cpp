@@ -14,13 +14,29 @@
 namespace jtrace::coreinspect {
 namespace {
 
-// Lists what threads own; a thread that ended may still own something.
+bool is_waited_for(const LockFacts& facts, Address lock) {
+  return std::any_of(facts.parties().begin(), facts.parties().end(), [&](const LockFacts::Party& each) {
+    const Wait* wait = facts.wait_of(each.key);
+    return wait != nullptr && wait->object == lock;
+  });
+}
+
+// A pool's thread owns its worker while it runs a task.
+bool is_of_pool(const OwnedLock& lock) { return lock.class_name == "java.util.concurrent.ThreadPoolExecutor$Worker"; }
+
+// Lists what threads own; a thread that ended may still own something. In the text one line has all workers of pools
+// that nobody waits for.
 void append_owned_locks(const OwnedLocks& owned, const LockFacts& facts, JsonWriter* json, std::string& out) {
+  std::vector<std::string> at_work;
   for (const OwnedLock& lock : owned.all()) {
     const auto alive = std::find_if(facts.parties().begin(), facts.parties().end(),
                                     [&](const LockFacts::Party& party) { return party.object == lock.owner; });
     const bool known = alive != facts.parties().end();
     const auto [name, id] = known ? std::pair(*alive->name, alive->id) : owned.name_of(lock);
+    if (!json && known && is_of_pool(lock) && !is_waited_for(facts, lock.object)) {
+      at_work.push_back(name);
+      continue;
+    }
     if (json) {
       json->begin_object().member("thread", name).member("threadId", id).member("kind", "owned");
       json->member("object", hex(lock.object)).member("class", lock.class_name);
@@ -32,6 +48,11 @@ void append_owned_locks(const OwnedLocks& owned, const LockFacts& facts, JsonWri
              "\n";
     }
   }
+  if (!at_work.empty())
+    out += counted(at_work.size(), "thread") +
+           (at_work.size() == 1 ? " of a pool runs a task and owns its Worker: "
+                                : " of pools run a task and own their Worker: ") +
+           joined(name_families(at_work)) + "\n";
 }
 
 void write_wait(const LockFacts::Party& party, const Wait& wait, bool for_work, JsonWriter& json) {

@@ -17,7 +17,9 @@ namespace jtrace::test {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kProgram = R"(
 import java.util.concurrent.CountDownLatch;
@@ -132,6 +134,9 @@ TEST_P(OwnedLocks, AreThoseThatTheJvmReports) {
             (std::set<std::string>{"Owning$Mine", "java.util.concurrent.locks.ReentrantLock$NonfairSync",
                                    "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync"}));
   EXPECT_EQ(ours["waiter"].owned.size(), 0u);
+  EXPECT_THAT(look(*jvm, {"locks", "--max-stop", "20000"}).out,
+              AllOf(HasSubstr("\n1 thread of a pool runs a task and owns its Worker: \"pool-1-thread-1\"\n"),
+                    Not(HasSubstr("ThreadPoolExecutor$Worker"))));
   // ZGC may move objects between the two commands.
   for (const auto& [name, thread] : theirs) {
     if (pair.collector == Collector::kZ) {
