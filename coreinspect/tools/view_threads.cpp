@@ -94,12 +94,20 @@ std::string note_of(const LockFacts& locks, const JavaThread& java) {
                             : "carries virtual thread #" + std::to_string(carried->id) + " \"" + *carried->name + "\"";
 }
 
+// It waits, and its carrier can run no other meanwhile.
+bool is_pinned(const VirtualThread& thread) {
+  const std::string_view state = thread.state();
+  return thread.mounted && (state == "WAITING" || state == "TIMED_WAITING" || state == "BLOCKED");
+}
+
 // "": it has no carrier.
 std::string note_of(const VirtualThread& thread, const ObjectNames& names) {
   if (thread.carrier == 0) return {};
   const auto id = names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0);
   return "carried by \"" + thread.carrier_name + "\" #" + std::to_string(id) +
-         (thread.mounted ? "" : ", where its frames are");
+         (!thread.mounted     ? ", where its frames are"
+          : is_pinned(thread) ? ", pinned: it waits and keeps its carrier"
+                              : "");
 }
 
 void append_text(std::string& out, const ThreadReport& report, const LockFacts& locks, Shown shown,
@@ -231,6 +239,7 @@ void write_json(JsonWriter& json, const VirtualThread& thread, const LockFacts& 
   if (thread.carrier != 0) {
     json.member("carrier", names.objects.value<std::int64_t>(thread.carrier, "tid").value_or(0));
     json.member("carrierName", thread.carrier_name).member("mounted", thread.mounted);
+    json.member("pinned", is_pinned(thread));
   }
   write_wait(json, locks.wait_of(thread.object));
   write_owned(json, thread.object, shown);
@@ -307,11 +316,12 @@ bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
   return !choice.is_some() || !snapshot.threads.empty() || !snapshot.virtual_threads.empty();
 }
 
+// `first`: the frame from which on they are shown.
 GroupMember member_of(const std::string& name, std::string_view state, const Walk& walk, Shown shown,
-                      const ObjectNames& names, const Wait* wait, std::string note) {
+                      const ObjectNames& names, const Wait* wait, std::string note, std::size_t first = 0) {
   shown.locks = false;  // each thread has its own
   GroupMember member{.name = name, .state = state, .walk = &walk, .wait = wait, .note = std::move(note)};
-  for (std::size_t i = 0; i < walk.frames.size(); ++i) {
+  for (std::size_t i = first; i < walk.frames.size(); ++i) {
     std::string text;
     append_frame(text, walk.frames[i], shown, names);
     if (text.empty()) continue;
@@ -322,12 +332,22 @@ GroupMember member_of(const std::string& name, std::string_view state, const Wal
   return member;
 }
 
+// How many frames of a carrier are shown with the virtual thread that it runs.
+std::size_t frames_of_carried(const ThreadSnapshot& snapshot, const JavaThread& java) {
+  const auto carried =
+      std::find_if(snapshot.virtual_threads.begin(), snapshot.virtual_threads.end(), [&](const VirtualThread& each) {
+        return each.mounted && java.address != 0 && each.carrier_thread == java.address;
+      });
+  return carried == snapshot.virtual_threads.end() ? 0 : carried->walk.frames.size();
+}
+
 void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as_json, Shown shown,
                  const ObjectNames& names, ViewResult& result) {
   ThreadGroups groups([&](Address lock) { return names.class_of(lock); });
   for (const ThreadReport& each : snapshot.threads)
     groups.add(member_of(each.shown_name(), each.java.address != 0 ? each.java.state() : "", each.walk, shown, names,
-                         locks.wait_of(each.java.address), note_of(locks, each.java)));
+                         locks.wait_of(each.java.address), note_of(locks, each.java),
+                         as_json ? 0 : frames_of_carried(snapshot, each.java)));
   for (const VirtualThread& each : snapshot.virtual_threads)
     groups.add(
         member_of(each.name, each.state(), each.walk, shown, names, locks.wait_of(each.object), note_of(each, names)));

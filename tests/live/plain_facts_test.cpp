@@ -85,8 +85,16 @@ TEST_P(Facts, OfAPinnedVirtualThreadAreItsFramesAndItsCarrier) {
     EXPECT_THAT(
         stack.out.substr(begin, stack.out.find("\n\n", begin) - begin),
         AllOf(HasSubstr("[PINNED]"), HasSubstr("    - carried by \"" + pinned["carrierName"].get<std::string>()),
-              HasSubstr("PlainFacts$SlowVirtual.<clinit>")));
+              HasSubstr(", pinned: it waits and keeps its carrier\n"), HasSubstr("PlainFacts$SlowVirtual.<clinit>")));
+    words.emplace_back("--group");
+    const auto groups = must(run_jtrace(words));
+    constexpr std::string_view kFrame = "PlainFacts$SlowVirtual.<clinit>";
+    const std::size_t once = groups.out.find(kFrame);
+    ASSERT_NE(once, groups.out.npos) << groups.out;
+    EXPECT_EQ(groups.out.find(kFrame, once + 1), groups.out.npos) << "the carrier has its own frames only";
+    EXPECT_THAT(groups.out, AllOf(HasSubstr("carries virtual thread #"), HasSubstr(", pinned: ")));
   }
+  EXPECT_EQ(pinned["pinned"], true);
   EXPECT_TRUE(jvm_->alive());
 }
 
