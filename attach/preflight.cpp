@@ -143,7 +143,9 @@ std::optional<Place> place_of(int directory, const char* path) {
 // thread dump.
 Result<> check_as_opened(const target::Process& process, const target::ProcessStatus& status) {
   const auto opened = process.root_fd() < 0 ? std::nullopt : place_of(process.root_fd(), "");
-  const bool same_root = !opened || place_of(process.proc_fd(), "root") == opened;
+  const auto now = opened ? place_of(process.proc_fd(), "root") : std::nullopt;
+  if (opened && !now && process.has_exited()) return fail(exited(process));
+  const bool same_root = !opened || !now || *now == *opened;  // what may not be read is no change
   if (same_root && status.uid == process.uid()) return {};
   return fail(ErrorCategory::kNotAttachable,
               who(process) + " has changed its " + (same_root ? "user" : "root directory") +

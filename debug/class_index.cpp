@@ -52,6 +52,12 @@ std::optional<bool> is_of_one_class(const coreinspect::Vm& vm, Address data) {
   return std::nullopt;
 }
 
+// Before JDK 15, by its name: an anonymous class has no suffix before somebody asks for its hash.
+bool may_be_anonymous(std::string_view signature) {
+  return signature.find('.') != signature.npos || signature.starts_with("Ljava/lang/invoke/") ||
+         signature.find("$$Lambda$") != signature.npos;
+}
+
 }  // namespace
 
 std::string ClassIndex::signature_of(const std::string& internal) {
@@ -78,20 +84,23 @@ void ClassIndex::add_all() {
 
 // The ClassLoaderData of the JDK's loaders. A class that can be unloaded alone (a hidden one; an anonymous one before
 // JDK 15) has one of its own, with the same loader, for itself and its arrays. The VM marks those; JDK 8 does not
-// export the mark, so there what has one class, beside others, counts as such.
+// export the mark, so there what has one class with such a name, beside others, counts as such.
 std::set<Address> ClassIndex::lasting_loader_data() const {
   coreinspect::Loaders loaders(inspection_);
   std::map<Address, std::map<Address, std::size_t>> counts;  // of classes, by the loader's object and its data
+  std::set<Address> ordinary;                                // data of classes whose names are no anonymous one's
   for (const LoadedClass& type : classes_) {
     if (!type.has_members()) continue;
     const coreinspect::Loader& loader = loaders.of(type.klass);
-    if (loader.data != 0 && is_of_jdk(loader)) ++counts[loader.object][loader.data];
+    if (loader.data == 0 || !is_of_jdk(loader)) continue;
+    ++counts[loader.object][loader.data];
+    if (!may_be_anonymous(type.signature)) ordinary.insert(loader.data);
   }
   std::set<Address> lasting;
   for (const auto& [loader, of_loader] : counts)
     for (const auto& [data, classes] : of_loader) {
       const auto marked = is_of_one_class(inspection_.vm(), data);
-      if (marked ? !*marked : classes > 1 || of_loader.size() == 1) lasting.insert(data);
+      if (marked ? !*marked : classes > 1 || of_loader.size() == 1 || ordinary.contains(data)) lasting.insert(data);
     }
   return lasting;
 }

@@ -75,6 +75,15 @@ bool ran_at_all(const Facts& facts, ThreadKey key) {
   return share && share->wanted() > kRan;
 }
 
+// Whether it is known not to have run.
+bool stood_still(const Facts& facts, const std::string& carrier) {
+  const auto& threads = facts.looks.back().threads;
+  const auto found =
+      std::find_if(threads.begin(), threads.end(), [&](const ThreadFact& each) { return each.name == carrier; });
+  return found != threads.end() && share_between(facts.looks.front(), facts.looks.back(), found->key) &&
+         !ran_at_all(facts, found->key);
+}
+
 // Whether it runs one and the same virtual thread, without a pause.
 bool is_busy_with_one(const Facts& facts, const ThreadFact& carrier) {
   const ThreadFact* last = facts.looks.back().carried_by(carrier.name);
@@ -103,7 +112,9 @@ void find_lost_carriers(const Facts& facts, const std::map<std::string, const Th
   };
   std::vector<const ThreadFact*> keepers;
   for (const auto& [carrier, thread] : pinned)
-    if (!is_free(carrier) && !is_replaced(*thread)) keepers.push_back(thread);
+    if (!is_free(carrier) && !is_replaced(*thread) && stood_still(facts, carrier) &&
+        scheduler_of(carrier) == scheduler_of(pinned.begin()->first))
+      keepers.push_back(thread);
   if (keepers.empty()) return;
   const std::size_t all = free.size() + keepers.size(), kept = keepers.size();
   Finding finding{.rule = "pinned",

@@ -24,6 +24,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -251,7 +252,9 @@ TEST_P(Diagnose, SaysThatTheOwnerOfALockWaitsForANetwork) {
   EXPECT_THAT(
       diagnose_until_found(*jvm, "contention").texts("contention"),
       ElementsAre(AllOf(HasSubstr("5 threads wait"), HasSubstr("its owner \\\"downloader\\\""),
-                        HasSubstr("waits for data from a socket, at MoreAilments.download(MoreAilments.java"))));
+                        // A thread that the look has just let go may not sleep yet.
+                        AnyOf(HasSubstr("waits for data from a socket, at MoreAilments.download(MoreAilments.java"),
+                              HasSubstr("reads from a socket, at MoreAilments.download(MoreAilments.java")))));
 }
 
 TEST_P(Diagnose, NamesAThreadThatReadsTheClockAllTheTime) {
