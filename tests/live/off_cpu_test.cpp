@@ -58,7 +58,7 @@ class OffCpu : public ::testing::TestWithParam<Jdk> {
     EXPECT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
     const std::string answer = must(jvm_->ask(command));
     jtrace->signal(SIGINT);
-    EXPECT_EQ(must(jtrace->wait_exit()), 0) << jtrace->err();
+    EXPECT_THAT(must(jtrace->wait_exit()), ::testing::AnyOf(0, 9)) << jtrace->err();  // 9: the kernel held samples back
     err_ = jtrace->err();
     return answer;
   }
@@ -114,7 +114,7 @@ TEST_P(OffCpu, HasWhoWaitsAllTheTime) {
   ASSERT_TRUE(jvm_);
   const CommandOutput done =
       must(run_jtrace({"profile", jvm_->pid_text(), "--off-cpu", "--duration", "1", "-o", path()}));
-  ASSERT_EQ(done.status, 0) << done.err;
+  ASSERT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;
   const CommandOutput table = must(run_jtrace({"profile", jvm_->pid_text(), "--off-cpu", "--duration", "500ms"}));
   EXPECT_THAT(table.out, HasSubstr("what and where\n"));
   EXPECT_THAT(table.out, HasSubstr("[park] MetersWaits."));
@@ -203,7 +203,7 @@ class WhoKeepsThemWaiting : public OffCpu {
     EXPECT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
     must(jvm_->ask("run"));
     jtrace->signal(SIGINT);
-    EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
+    EXPECT_THAT(must(jtrace->wait_exit()), ::testing::AnyOf(0, 9)) << jtrace->err();
     err_ = jtrace->err();
     return nlohmann::json::parse(jtrace->out(), nullptr, false);
   }

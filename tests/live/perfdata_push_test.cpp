@@ -123,7 +123,7 @@ TEST(Push, WithoutNamesTakesAllJvmsAlsoLaterOnes) {
   const auto second = must(JvmProcess::start(*jdk, "Idle"));
   EXPECT_TRUE(sends(*second)) << push->err();
   push->signal(SIGTERM);
-  EXPECT_EQ(must(push->wait_exit()) & ~9, 0) << push->err();  // 9: another one here cannot be read
+  EXPECT_THAT(must(push->wait_exit()), ::testing::AnyOf(0, 9)) << push->err();  // 9: another one here cannot be read
 }
 
 TEST(Push, WithoutNamesSaysWhichJvmsCannotBeRead) {

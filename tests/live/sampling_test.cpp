@@ -136,9 +136,9 @@ TEST_P(Sampling, IsNobodysTracer) {
   const CommandOutput top = must(run_jtrace({"top", jvm_->pid_text(), "--count", "2", "--interval", "500ms"}));
   over = true;
   watcher.join();
-  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;
   EXPECT_THAT(done.out, HasSubstr("frame\n"));
-  EXPECT_EQ(top.status & ~9, 0) << top.err;  // 9: a busy machine, some were lost
+  EXPECT_THAT(top.status, ::testing::AnyOf(0, 9)) << top.err;  // 9: a busy machine, some were lost
   EXPECT_THAT(top.out, HasSubstr("; the target was not stopped\n"));
   EXPECT_GT(looks, 100u);
   EXPECT_EQ(traced, 0u);
@@ -236,7 +236,7 @@ TEST(SamplingOfAll, FindsAJvmThatStartsMeanwhile) {
   must(second->ask("report"));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));  // some samples at 199 a second
   jtrace->signal(SIGINT);
-  EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
+  EXPECT_THAT(must(jtrace->wait_exit()), ::testing::AnyOf(0, 9)) << jtrace->err();
   const std::string page = read_file(folder.file("all.html")).value_or("");
   EXPECT_THAT(page, HasSubstr("\"Parts (" + second->pid_text() + ")\""));
   EXPECT_THAT(page, HasSubstr("on each processor, several JVMs"));
@@ -254,7 +254,7 @@ TEST(SamplingOfAGroup, HasItsJvmsAlone) {
   must(outside->ask("start 1"));
   const CommandOutput done = must(
       run_jtrace({"profile", "--cgroup", group->name(), "--hz", "199", "--duration", "2", "--format", "collapsed"}));
-  EXPECT_EQ(done.status & ~9, 0) << done.err;
+  EXPECT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;
   EXPECT_THAT(done.out, HasSubstr("Parts (" + inside->pid_text() + ");"));
   EXPECT_THAT(done.out, Not(HasSubstr("Parts (" + outside->pid_text() + ");")));
   const CommandOutput none = must(run_jtrace({"profile", "--cgroup", "no-such-group", "--duration", "1"}));
@@ -276,7 +276,7 @@ TEST(SamplingOfAGroup, FindsAJvmThatComesIntoItMeanwhile) {
   EXPECT_TRUE(jtrace->wait_err_line("jtrace: found Parts (" + second->pid_text() + ")", std::chrono::seconds(60)))
       << jtrace->err();
   jtrace->signal(SIGINT);
-  EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
+  EXPECT_THAT(must(jtrace->wait_exit()), ::testing::AnyOf(0, 9)) << jtrace->err();
   EXPECT_THAT(jtrace->err(), HasSubstr("; 2 JVMs"));
 }
 
@@ -412,7 +412,7 @@ TEST_P(SamplingOfOne, WritesARecordingOfWaitsThatJfrReads) {
   if (!tools || tools->root) JTRACE_SKIP("live", "no jfr of JDK 17 or later on this machine");
   const ScratchDir folder;
   const CommandOutput done = profile({"--off-cpu", "--duration", "500ms", "-o", folder.file("a.jfr")});
-  ASSERT_EQ(done.status & ~9, 0) << done.err;
+  ASSERT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;
   const CommandOutput waits = must(run_command(
       {tools->host_path("bin/jfr"), "print", "--events", "jdk.JavaMonitorWait,jtrace.OffCpu", folder.file("a.jfr")}));
   EXPECT_EQ(waits.status, 0) << waits.err;
@@ -451,7 +451,7 @@ TEST_P(SamplingOfOne, TellsHowMuchIsInNoSample) {
   ASSERT_TRUE(jtrace->wait_err_line("jtrace: recording", std::chrono::seconds(60))) << jtrace->err();
   for (int i = 0; i < 3; ++i) must(jvm->ask("work"));
   jtrace->signal(SIGINT);
-  EXPECT_EQ(must(jtrace->wait_exit()) & ~9, 0) << jtrace->err();
+  EXPECT_THAT(must(jtrace->wait_exit()), ::testing::AnyOf(0, 9)) << jtrace->err();
   EXPECT_THAT(jtrace->err(),
               HasSubstr(" are in no sample: of threads that ran for less than a sampling period (10.1 ms)"));
 }
@@ -462,7 +462,7 @@ TEST_P(Sampling, IsWhatTopHasItsFramesFrom) {
   ASSERT_TRUE(jvm_);
   const CommandOutput done =
       must(run_jtrace({"top", jvm_->pid_text(), "--count", "1", "--interval", "3", "--rows", "0", "--format", "json"}));
-  ASSERT_EQ(done.status & ~9, 0) << done.err;
+  ASSERT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;
   const auto table = nlohmann::json::parse(done.out, nullptr, false);
   ASSERT_TRUE(table.contains("data")) << done.out;
   EXPECT_EQ(table["complete"], done.status == 0) << done.out;
@@ -484,7 +484,7 @@ TEST_P(SamplingOfOne, IsWhatTopDoesUnlessItIsToStopThreads) {
   ASSERT_TRUE(jvm_);
   const CommandOutput done =
       must(run_jtrace({"top", jvm_->pid_text(), "--count", "1", "--interval", "300ms", "--ptrace"}));
-  EXPECT_EQ(done.status & ~9, 0) << done.err;
+  EXPECT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;
   EXPECT_THAT(done.out, HasSubstr("; the target was stopped for "));
 }
 
@@ -496,11 +496,11 @@ TEST_P(SamplingOfOne, TopTellsWhatThreadsUsedThatHaveEnded) {
   argv.insert(argv.end(), words.begin(), words.end());
   argv.insert(argv.end(), {"--format", "json"});
   const CommandOutput still = must(run_jtrace(words));
-  EXPECT_EQ(still.status & ~9, 0) << still.err;
+  EXPECT_THAT(still.status, ::testing::AnyOf(0, 9)) << still.err;
   EXPECT_THAT(still.out, Not(HasSubstr("have ended")));
   const auto top = must(BackgroundCommand::start(argv));
   while (top->alive()) must(jvm->ask("work"));
-  EXPECT_EQ(must(top->wait_exit()) & ~9, 0) << top->err();
+  EXPECT_THAT(must(top->wait_exit()), ::testing::AnyOf(0, 9)) << top->err();
   const auto table = nlohmann::json::parse(top->out(), nullptr, false);
   ASSERT_TRUE(table.contains("endedCpuShare")) << top->out();
   EXPECT_GT(table["endedCpuShare"].get<double>(), 0.02);

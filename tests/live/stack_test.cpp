@@ -319,7 +319,7 @@ TEST_P(StackOnEachJdk, IsProfiledWithoutAnAgent) {
   EXPECT_GE(document.count("traceStart"), 1u);
   EXPECT_TRUE(none(document.id_faults()));
   const CommandOutput top = run({"top", jvm_->pid_text(), "--count", "1", "--interval", "0.5", "--format", "json"});
-  EXPECT_EQ(top.status & ~9, 0) << top.err;  // 9: a busy machine, some samples were lost
+  EXPECT_THAT(top.status, ::testing::AnyOf(0, 9)) << top.err;  // 9: a busy machine, some samples were lost
   ASSERT_TRUE(json::accept(top.out)) << top.out;
   const json table = json::parse(top.out);
   const auto spinner = std::find_if(table["data"].begin(), table["data"].end(),
