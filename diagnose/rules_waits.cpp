@@ -75,15 +75,6 @@ bool ran_at_all(const Facts& facts, ThreadKey key) {
   return share && share->wanted() > kRan;
 }
 
-// Whether it is known not to have run.
-bool stood_still(const Facts& facts, const std::string& carrier) {
-  const auto& threads = facts.looks.back().threads;
-  const auto found =
-      std::find_if(threads.begin(), threads.end(), [&](const ThreadFact& each) { return each.name == carrier; });
-  return found != threads.end() && share_between(facts.looks.front(), facts.looks.back(), found->key) &&
-         !ran_at_all(facts, found->key);
-}
-
 // Whether it runs one and the same virtual thread, without a pause.
 bool is_busy_with_one(const Facts& facts, const ThreadFact& carrier) {
   const ThreadFact* last = facts.looks.back().carried_by(carrier.name);
@@ -104,27 +95,20 @@ bool is_replaced(const ThreadFact& thread) {
 }
 
 // Some carriers are kept, others are left, or nobody needs one now: there may be too few soon.
-void find_lost_carriers(const Facts& facts, const std::map<std::string, const ThreadFact*>& pinned,
+void find_lost_carriers(const Facts& facts, const std::map<std::string, const ThreadFact*>& keepers,
                         const std::vector<const ThreadFact*>& free, std::vector<Finding>& found) {
   constexpr std::size_t kShown = 3;
-  const auto is_free = [&](const std::string& carrier) {
-    return std::any_of(free.begin(), free.end(), [&](const ThreadFact* each) { return each->name == carrier; });
-  };
-  std::vector<const ThreadFact*> keepers;
-  for (const auto& [carrier, thread] : pinned)
-    if (!is_free(carrier) && !is_replaced(*thread) && stood_still(facts, carrier) &&
-        scheduler_of(carrier) == scheduler_of(pinned.begin()->first))
-      keepers.push_back(thread);
   if (keepers.empty()) return;
   const std::size_t all = free.size() + keepers.size(), kept = keepers.size();
   Finding finding{.rule = "pinned",
                   .sentence = std::to_string(kept) + " of " + counted(all, "carrier") + " of virtual threads " +
-                              (kept == 1 ? "is kept by " + quoted(keepers.front()->name) + ", which waits: it"
+                              (kept == 1 ? "is kept by " + quoted(keepers.begin()->second->name) + ", which waits: it"
                                          : "are each kept by a virtual thread that waits: they") +
                               " cannot run others meanwhile.",
                   .confidence = Confidence::kHint,
                   .next = "jtrace stack " + facts.target + " --java --group"};
-  for (std::size_t i = 0; i < std::min(kept, kShown); ++i) finding.evidence.push_back(keeps(facts, *keepers[i]));
+  for (const auto& [carrier, keeper] : keepers)
+    if (finding.evidence.size() < kShown) finding.evidence.push_back(keeps(facts, *keeper));
   if (kept > kShown) finding.evidence.push_back("and " + counted(kept - kShown, "other"));
   std::size_t left = free.size();
   for (const ThreadFact* each : free) {
@@ -229,13 +213,18 @@ void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found) {
   const auto pinned = pinned_in_all(facts);
   if (pinned.empty()) return;
   std::size_t waiting = 0;
-  std::vector<const ThreadFact*> free;  // carriers that can take others
+  std::vector<const ThreadFact*> free;               // carriers that can take others
+  std::map<std::string, const ThreadFact*> keepers;  // by carrier: who keeps one that is known not to have run
   for (const ThreadFact& each : facts.looks.back().threads) {
     if (waits_for_carrier(each)) ++waiting;
     const bool carrier = !each.is_virtual && scheduler_of(each.name) == scheduler_of(pinned.begin()->first);
-    if (carrier && (!pinned.contains(each.name) || ran_at_all(facts, each.key))) free.push_back(&each);
+    if (!carrier) continue;
+    const auto keeper = pinned.find(each.name);
+    if (keeper == pinned.end() || ran_at_all(facts, each.key)) free.push_back(&each);
+    else if (!is_replaced(*keeper->second) && share_between(facts.looks.front(), facts.looks.back(), each.key))
+      keepers.insert(*keeper);
   }
-  if (waiting == 0 || !free.empty()) return find_lost_carriers(facts, pinned, free, found);
+  if (waiting == 0 || !free.empty()) return find_lost_carriers(facts, keepers, free, found);
   found.push_back({.rule = "pinned",
                    .sentence = "Virtual threads do not run: " + counted(pinned.size(), "carrier") +
                                (pinned.size() == 1 ? " is" : " are each") +
