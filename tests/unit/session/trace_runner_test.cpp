@@ -290,7 +290,7 @@ TEST_F(TraceRunnerTest, EachRotatedFileEndsWithTheCountsOfThen) {
   options_.events |= record::kMethodCountEvent;
   options_.max_size = 256u << 10;
   options_.rotate = 20;
-  options_.duration = 500'000'000;
+  options_.duration = 3'000'000'000;  // what is rotated after the end has the counts of the end
   FakeAgent agent(write_counted_events(1));
   const TraceSummary summary = trace(agent);
   EXPECT_EQ(summary.status(), ExitStatus::kOk);
