@@ -29,11 +29,6 @@ std::string jvm_name(std::string name) {
   return dimensions + (primitive != primitives.end() ? primitive->second : "L" + name + ";");
 }
 
-bool libjvm_knows(const Jdk& jdk, const std::string& word) {
-  const auto text = read_file(jdk.libjvm());
-  return text && text->find(word) != text->npos;
-}
-
 std::vector<HeapCase> cases_of(const Jdk& jdk) {
   std::vector<HeapCase> cases;
   for (const Collector collector : jdk.collectors()) {
@@ -42,8 +37,8 @@ std::vector<HeapCase> cases_of(const Jdk& jdk) {
     const bool live = collector == Collector::kZ || collector == Collector::kShenandoah;
     cases.push_back({jdk, std::string(to_string(collector)), jdk.collector_flags(collector), live});
   }
-  if (libjvm_knows(jdk, "UseConcMarkSweepGC")) cases.push_back({jdk, "CMS", {"-XX:+UseConcMarkSweepGC"}});
-  if (libjvm_knows(jdk, "UseEpsilonGC"))
+  if (jdk.has_flag("UseConcMarkSweepGC")) cases.push_back({jdk, "CMS", {"-XX:+UseConcMarkSweepGC"}});
+  if (jdk.has_flag("UseEpsilonGC"))
     cases.push_back({jdk, "Epsilon", {"-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC"}});
   if (jdk.version == 21) cases.push_back({jdk, "ZGenerational", {"-XX:+UseZGC", "-XX:+ZGenerational"}, true});
   if (jdk.version == 25)

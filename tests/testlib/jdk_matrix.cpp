@@ -1,15 +1,15 @@
 #include "tests/testlib/jdk_matrix.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <gelf.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <set>
 
 #include "base/file.h"
@@ -115,16 +115,22 @@ std::vector<Jdk> find_jdks() {
   return result;
 }
 
-bool file_contains(const std::string& path, std::string_view bytes) {
-  auto fd = open_file(path, O_RDONLY);
-  struct stat status {};
-  if (!fd || ::fstat(fd->get(), &status) != 0) return false;
-  const auto size = static_cast<std::size_t>(status.st_size);
-  void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd->get(), 0);
-  if (mapped == MAP_FAILED) return false;
-  const bool found = ::memmem(mapped, size, bytes.data(), bytes.size()) != nullptr;
-  ::munmap(mapped, size);
-  return found;
+// The section in which a library has its texts: a twentieth of it.
+std::string read_only_data(const std::string& path) {
+  const auto fd = open_file(path, O_RDONLY);
+  if (!fd || ::elf_version(EV_CURRENT) == EV_NONE) return {};
+  const std::unique_ptr<Elf, decltype(&::elf_end)> elf(::elf_begin(fd->get(), ELF_C_READ_MMAP, nullptr), &::elf_end);
+  std::size_t names = 0;
+  if (elf == nullptr || ::elf_getshdrstrndx(elf.get(), &names) != 0) return {};
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf.get(), section)) != nullptr;) {
+    GElf_Shdr header;
+    if (::gelf_getshdr(section, &header) == nullptr) continue;
+    const char* const name = ::elf_strptr(elf.get(), names, header.sh_name);
+    if (name == nullptr || std::string_view(name) != ".rodata") continue;
+    if (const Elf_Data* const data = ::elf_rawdata(section, nullptr); data != nullptr)
+      return {static_cast<const char*>(data->d_buf), data->d_size};
+  }
+  return {};
 }
 
 }  // namespace
@@ -155,11 +161,18 @@ std::string Jdk::libjvm() const {
 
 bool Jdk::has_javac() const { return ::access(host_path("bin/javac").c_str(), X_OK) == 0; }
 
+bool Jdk::has_flag(std::string_view name) const {
+  static std::map<std::string, std::string> texts;  // each process of a live test asks several times
+  const std::string path = libjvm();
+  auto found = texts.find(path);
+  if (found == texts.end()) found = texts.emplace(path, read_only_data(path)).first;
+  return found->second.find(name) != std::string::npos;
+}
+
 std::vector<Collector> Jdk::collectors() const {
   std::vector<Collector> result{Collector::kSerial, Collector::kParallel, Collector::kG1};
-  // A flag that was not compiled in has no name in the library.
-  if (file_contains(libjvm(), std::string_view("UseZGC", 7))) result.push_back(Collector::kZ);
-  if (file_contains(libjvm(), std::string_view("UseShenandoahGC", 16))) result.push_back(Collector::kShenandoah);
+  if (has_flag("UseZGC")) result.push_back(Collector::kZ);
+  if (has_flag("UseShenandoahGC")) result.push_back(Collector::kShenandoah);
   return result;
 }
 

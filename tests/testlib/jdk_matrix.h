@@ -28,6 +28,8 @@ struct Jdk {
   std::string host_path(std::string_view relative) const;
   std::string libjvm() const;  // as this process sees it
   bool has_javac() const;
+  // Whether a flag was compiled into this libjvm: one that was not has no name there. For one thread.
+  bool has_flag(std::string_view name) const;
   // The collectors this libjvm was built with, and the flags that choose them.
   std::vector<Collector> collectors() const;
   std::vector<std::string> collector_flags(Collector collector) const;
