@@ -11,6 +11,10 @@ namespace jtrace::trace {
 
 inline constexpr std::string_view kExceptionValue = "exception";
 
+// catch, `handler`: nothing in the method can read the exception, unless to throw it on as it is; or something can.
+inline constexpr std::string_view kHandlerDrops = "drops";
+inline constexpr std::string_view kHandlerUses = "uses";
+
 // Null: the call returned.
 inline const Value* exception_of(const MethodExit& exit) {
   const auto found = std::find_if(exit.values.begin(), exit.values.end(),

@@ -9,8 +9,10 @@
 namespace jtrace::agent::classfile {
 
 enum Op : std::uint8_t {
+  kNop = 0,
   kIload = 21,
   kAload = 25,
+  kIload0 = 26,
   kAload0 = 42,
   kBipush = 16,
   kSipush = 17,
@@ -22,6 +24,8 @@ enum Op : std::uint8_t {
   kAstore = 58,
   kIstore0 = 59,
   kAstore0 = 75,
+  kLastShortStore = 78,  // astore_3
+  kPop = 87,
   kDup = 89,
   kDup2 = 92,
   kIor = 128,
@@ -29,6 +33,7 @@ enum Op : std::uint8_t {
   kIfAcmpne = 166,
   kGoto = 167,
   kJsr = 168,
+  kRet = 169,
   kTableswitch = 170,
   kLookupswitch = 171,
   kIreturn = 172,

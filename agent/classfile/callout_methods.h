@@ -15,7 +15,8 @@ enum Callout : std::uint32_t {
   kCalloutExit = 2,     // exit(I)V before every return, leave(I)V where an exception leaves the method
   kCalloutThrow = 4,    // thrown(Ljava/lang/Object;II)V before athrow: the exception, its line, the number;
                         // unwound(Ljava/lang/Object;I)V instead of leave
-  kCalloutCatch = 8,    // caught(Ljava/lang/Object;II)V, the same, at the start of every handler
+  kCalloutCatch = 8,    // caught(Ljava/lang/Object;II)V, the same, at the start of every handler; with its line is what
+                        // it does with the exception (handler_use.h)
   kCalloutLine = 16,    // line(II)V at every entry of the line table: the line, the number
   kCalloutArrays = 32,  // allocated(Ljava/lang/Object;I)V after newarray, anewarray, multianewarray
   kCalloutNew = 64,     // the same after the constructor call of every new that keeps its object

@@ -33,6 +33,12 @@ void CodeRewriter::push_short(Bytes& out, std::uint32_t value) {
   put2(out, value);
 }
 
+void CodeRewriter::push_signed(Bytes& out, std::int32_t value) {
+  if (value >= 0) return push_short(out, static_cast<std::uint32_t>(value));
+  put1(out, kSipush);
+  put2(out, static_cast<std::uint32_t>(value) & 0xffff);
+}
+
 // A large number is computed from a constant that other methods of the class use too. The JVM keeps every constant that
 // a class ever had in its constant pool and reuses only equal ones. With a constant for each number (numbers differ
 // from trace to trace), each attach added a constant for every method of the class, until the pool was full.
@@ -103,13 +109,21 @@ void CodeRewriter::object_callout(Bytes& out) {
 
 // Expects the exception on top of the stack. A line number that needs a constant of its own is left out,
 // because constants are scarce (push()).
-template <CalloutMethod kMethod>
-void CodeRewriter::exception_callout(Bytes& out, std::uint32_t instruction) {
-  const std::uint32_t line = line_at(instruction);
+void CodeRewriter::exception_callout(Bytes& out, CalloutMethod method, std::int32_t argument) {
   put1(out, kDup);
-  push_short(out, line <= kLongestShort ? line : 0);
+  push_signed(out, argument);
   push(out, number_);
-  call(out, kMethod);
+  call(out, method);
+}
+
+void CodeRewriter::thrown_callout(Bytes& out, std::uint32_t instruction) {
+  const std::uint32_t line = line_at(instruction);
+  exception_callout(out, CalloutMethod::kThrown, static_cast<std::int32_t>(line <= kLongestShort ? line : 0));
+}
+
+void CodeRewriter::caught_callout(Bytes& out, std::uint32_t instruction) {
+  exception_callout(out, CalloutMethod::kCaught,
+                    caught_argument(line_at(instruction), handler_uses_.of(source_, instruction)));
 }
 
 // Expects the time on top of the stack.
@@ -185,6 +199,7 @@ void CodeRewriter::plan_callouts(std::uint32_t number, std::uint32_t wanted) {
   const std::vector<std::uint8_t> is_handler = find_handler_starts(wanted);
   plan_prologue(wanted);
   callouts_.clear();
+  handler_uses_.begin_method();
   // Most instructions get no callout: that is tested here, without a call.
   const bool has_lines = (wanted & kCalloutLine) != 0;
   const bool may_follow = (wanted & (kCalloutArrays | kCalloutNew | kCalloutConstructed)) != 0;
@@ -247,7 +262,7 @@ void CodeRewriter::plan_prologue(std::uint32_t wanted) {
 void CodeRewriter::plan_before(std::uint32_t i, std::uint32_t wanted, bool starts_handler) {
   Instruction& each = instructions_[i];
   if (starts_handler) {
-    if ((wanted & kCalloutCatch) != 0) exception_callout<CalloutMethod::kCaught>(callouts_, i);
+    if ((wanted & kCalloutCatch) != 0) caught_callout(callouts_, i);
     else number_callout<CalloutMethod::kHandled>(callouts_);
   }
   if ((wanted & kCalloutLine) != 0 && lines_[i] != 0) {
@@ -255,7 +270,7 @@ void CodeRewriter::plan_before(std::uint32_t i, std::uint32_t wanted, bool start
     push(callouts_, number_);
     call(callouts_, CalloutMethod::kLine);
   }
-  if (each.op == kAthrow && (wanted & kCalloutThrow) != 0) exception_callout<CalloutMethod::kThrown>(callouts_, i);
+  if (each.op == kAthrow && (wanted & kCalloutThrow) != 0) thrown_callout(callouts_, i);
   if (is_return(each.op) && each.op != kReturn && (wanted & kCalloutResult) != 0) {
     const std::uint32_t type = each.op - kIreturn;
     put1(callouts_, type == kLongValue || type == kDoubleValue ? kDup2 : kDup);

@@ -8,6 +8,7 @@
 #include "agent/classfile/callout_methods.h"
 #include "agent/classfile/class_rewriter.h"
 #include "agent/classfile/constant_pool.h"
+#include "agent/classfile/handler_use.h"
 #include "agent/classfile/method_code.h"
 
 namespace jtrace::agent::classfile {
@@ -80,12 +81,15 @@ class CodeRewriter {
 
   void push(Bytes& out, std::uint32_t value);
   static void push_short(Bytes& out, std::uint32_t value);
+  // From -0x8000 to kLongestShort.
+  static void push_signed(Bytes& out, std::int32_t value);
   void call(Bytes& out, CalloutMethod method);
   void entry_callout(Bytes& out, bool with_receiver);
   template <CalloutMethod kMethod>
   void object_callout(Bytes& out);
-  template <CalloutMethod kMethod>
-  void exception_callout(Bytes& out, std::uint32_t instruction);
+  void exception_callout(Bytes& out, CalloutMethod method, std::int32_t argument);
+  void thrown_callout(Bytes& out, std::uint32_t instruction);
+  void caught_callout(Bytes& out, std::uint32_t instruction);
   template <CalloutMethod kMethod>
   void receiver_callout(Bytes& out);
   void allocation_callout(Bytes& out, std::uint32_t instruction, bool with_site);
@@ -124,6 +128,7 @@ class CodeRewriter {
   std::vector<Attribute> line_tables_;
   std::vector<Attribute> local_tables_;
   Attribute stack_map_;
+  HandlerUses handler_uses_;
   Bytes callouts_;
   Bytes prologue_;
   Bytes epilogue_;                    // the code of a handler of jtrace

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "agent/classfile/bytecode.h"
 #include "agent/classfile/frame_forms.h"
 
 namespace jtrace::agent::classfile {
-namespace {
-
-constexpr std::uint8_t kNop = 0;
-
-}  // namespace
 
 bool FrameWriter::write(const Method& method, const MethodCode& code, Bytes& out) {
   if (!flow_.run(method, code)) return false;

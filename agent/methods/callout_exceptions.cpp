@@ -92,13 +92,14 @@ void ThrowableFields::release(JNIEnv* jni) {
   array_list = nullptr;
 }
 
-void write_exception(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place, std::uint32_t method,
-                     std::uint32_t line) {
+void write_exception(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, const ExceptionSite& site,
+                     std::uint32_t method) {
+  const ExceptionPlace place = site.place;
   Recorder& recorder = guard.recorder();
   record::ExceptionRecord made{};
   made.header.number = method;
-  made.header.flags = place == ExceptionPlace::kLeaves ? record::kLeavesFrame : 0;
-  made.line = line;
+  made.header.flags = place == ExceptionPlace::kLeaves ? record::kLeavesFrame : site.flags;
+  made.line = site.line;
   jint hash = 0;
   recorder.jvmti->GetObjectHashCode(thrown, &hash);
   made.handle = static_cast<std::uint32_t>(hash);

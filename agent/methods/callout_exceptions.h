@@ -25,9 +25,14 @@ struct ThrowableFields {
 
 enum class ExceptionPlace : std::uint8_t { kThrow, kHandler, kLeaves };
 
-// Writes the record for `thrown` in a frame of the method. `line`: of the athrow or the handler, 0 if it is not
-// known. The guard's producer has a chunk.
-void write_exception(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, ExceptionPlace place, std::uint32_t method,
-                     std::uint32_t line);
+struct ExceptionSite {
+  ExceptionPlace place;
+  std::uint32_t line = 0;   // of the athrow or the handler; 0: not known
+  std::uint16_t flags = 0;  // of the record, for a handler
+};
+
+// Writes the record for `thrown` in a frame of the method. The guard's producer has a chunk.
+void write_exception(const CalloutGuard& guard, JNIEnv* jni, jobject thrown, const ExceptionSite& site,
+                     std::uint32_t method);
 
 }  // namespace jtrace::agent

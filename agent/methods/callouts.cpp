@@ -4,6 +4,7 @@
 
 #include "agent/boot_class.h"
 #include "agent/classfile/callout_methods.h"
+#include "agent/classfile/handler_use.h"
 #include "agent/methods/callout_area.h"
 #include "agent/methods/callout_exceptions.h"
 #include "agent/methods/callout_guard.h"
@@ -104,7 +105,8 @@ void idle(jlong thread) {
 }
 
 // Where an exception leaves a frame, its call ends too.
-void exception(JNIEnv* jni, jobject thrown, ExceptionPlace place, jint line, jint number) {
+void exception(JNIEnv* jni, jobject thrown, const ExceptionSite& site, jint number) {
+  const ExceptionPlace place = site.place;
   CalloutGuard guard;
   if (!guard) return;
   Recorder& recorder = guard.recorder();
@@ -113,7 +115,7 @@ void exception(JNIEnv* jni, jobject thrown, ExceptionPlace place, jint line, jin
   if (chunk_for(guard, jni, 0, current) == nullptr) return;
   const auto method = static_cast<std::uint32_t>(number);
   const std::uint64_t event = place == ExceptionPlace::kHandler ? record::kCatchEvent : record::kThrowEvent;
-  if (recorder.traces(event)) write_exception(guard, jni, thrown, place, method, static_cast<std::uint32_t>(line));
+  if (recorder.traces(event)) write_exception(guard, jni, thrown, site, method);
   if (place != ExceptionPlace::kLeaves) return;
   if (!recorder.traces(record::kMethodEvent)) {
     if (recorder.traces(record::kCallEvent)) write_exit(guard, jni, method, record::RecordKind::kFrameEnd);
@@ -127,11 +129,17 @@ void exception(JNIEnv* jni, jobject thrown, ExceptionPlace place, jint line, jin
 }
 
 void thrown(JNIEnv* jni, jobject object, jint line, jint number) {
-  exception(jni, object, ExceptionPlace::kThrow, line, number);
+  exception(jni, object, {ExceptionPlace::kThrow, static_cast<std::uint32_t>(line)}, number);
 }
-void unwound(JNIEnv* jni, jobject object, jint number) { exception(jni, object, ExceptionPlace::kLeaves, 0, number); }
+void unwound(JNIEnv* jni, jobject object, jint number) { exception(jni, object, {ExceptionPlace::kLeaves}, number); }
+std::uint16_t flags_of(classfile::HandlerUse use) {
+  if (use == classfile::HandlerUse::kUnknown) return 0;
+  return use == classfile::HandlerUse::kDrops ? record::kDropsException : record::kUsesException;
+}
 void caught(JNIEnv* jni, jobject object, jint line, jint number) {
-  exception(jni, object, ExceptionPlace::kHandler, line, number);
+  exception(jni, object,
+            {ExceptionPlace::kHandler, classfile::line_of_caught(line), flags_of(classfile::use_of_caught(line))},
+            number);
 }
 
 // A call of a thread without counters of its own was counted in the shared block.

@@ -15,7 +15,6 @@ using classfile::Instruction;
 using classfile::Method;
 
 constexpr std::uint8_t kInterfaceCall = 185;  // invokeinterface (JVMS 6.5)
-constexpr std::uint8_t kNop = 0;
 
 // Thread.java and LockSupport.java of JDK 19 to 27.
 constexpr WaitCall kCalls[] = {
@@ -84,7 +83,7 @@ class Redirector {
       if (call == nullptr) continue;
       changed_[at] = classfile::kInvokestatic;
       classfile::set2(changed_, at + 1, constant_of(*call));
-      for (std::size_t i = 3; i < each.length; ++i) changed_[at + i] = kNop;
+      for (std::size_t i = 3; i < each.length; ++i) changed_[at + i] = classfile::kNop;
       any_ = true;
     }
     return true;

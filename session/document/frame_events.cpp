@@ -1,5 +1,6 @@
 // Events within a frame: line, throw, catch.
 #include "session/document/call_events.h"
+#include "trace/exception_value.h"
 #include "trace/option_keys.h"
 
 namespace jtrace::session {
@@ -8,6 +9,15 @@ namespace record = trace::record;
 using record::RecordKind;
 using trace::ObjectId;
 using trace::ThreadId;
+
+namespace {
+
+trace::Text handler_of(std::uint16_t flags) {
+  if ((flags & record::kDropsException) != 0) return trace::kHandlerDrops;
+  return (flags & record::kUsesException) != 0 ? trace::Text(trace::kHandlerUses) : trace::Text();
+}
+
+}  // namespace
 
 // The ticket of the innermost call of the method; none if entries are not traced.
 trace::WordList CallEvents::ticket_of(CallStack& stack, std::uint32_t method) {
@@ -79,7 +89,8 @@ Result<> CallEvents::write_exception(const TimedRecord& any) {
                                     .objHandle = record.handle,
                                     .methodIdRef = trace::MethodId(method),
                                     .ticket = ticket,
-                                    .lineNumber = line});
+                                    .lineNumber = line,
+                                    .handler = handler_of(record.header.flags)});
 }
 
 Result<> CallEvents::write_suppressed(const TimedRecord& any) {

@@ -1,5 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -53,6 +55,7 @@ public final class Throws {
 
     private static final Known KEPT = new Known("kept");
     private static int sink;
+    private static Known last;
 
     static void fail(int i) {
         throw new Known("number " + i % 3); // at fail
@@ -70,6 +73,69 @@ public final class Throws {
             deeper(i, 3);
         } catch (Known e) { // at swallowed
             sink++;
+        }
+    }
+
+    /** Empty, and without a name that anything could read. */
+    static void ignored(int i) {
+        try {
+            fail(i);
+        } catch (Known ignored) { // at ignored
+        }
+    }
+
+    /** The handler keeps another value in a local, and loads that. */
+    static void unrelated(int i) {
+        try {
+            fail(i);
+        } catch (Known e) { // at unrelated
+            String other = "unrelated " + i;
+            sink += other.length();
+        }
+        Object later = KEPT;
+        sink += later.hashCode();
+    }
+
+    static void logged(int i) {
+        try {
+            fail(i);
+        } catch (Known e) { // at logged
+            StringWriter log = new StringWriter();
+            e.printStackTrace(new PrintWriter(log, true));
+            sink += log.getBuffer().length();
+        }
+    }
+
+    static void stored(int i) {
+        try {
+            fail(i);
+        } catch (Known e) { // at stored
+            last = e;
+        }
+    }
+
+    /** The handler may throw it on, but does not. */
+    static void mayRethrow(int i) {
+        try {
+            fail(i);
+        } catch (Known e) { // at mayRethrow
+            if (i < 0) {
+                throw e;
+            }
+            sink++;
+        }
+    }
+
+    /** Only a handler within the handler reads it. */
+    static void readInHandler(int i) {
+        try {
+            fail(i);
+        } catch (Known e) { // at readInHandler
+            try {
+                sink += Integer.parseInt("y");
+            } catch (NumberFormatException other) { // at readsOther
+                last = e;
+            }
         }
     }
 
@@ -272,6 +338,12 @@ public final class Throws {
     static void run(String way, int i) throws Exception {
         switch (way) {
             case "swallowed": swallowed(i); break;
+            case "ignored": ignored(i); break;
+            case "unrelated": unrelated(i); break;
+            case "logged": logged(i); break;
+            case "stored": stored(i); break;
+            case "mayRethrow": mayRethrow(i); break;
+            case "readInHandler": readInHandler(i); break;
             case "rethrown": rethrown(i); break;
             case "finallyBlocks": finallyBlocks(i); break;
             case "returnsInFinally": returnsInFinally(i); break;

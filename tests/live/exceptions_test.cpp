@@ -106,6 +106,33 @@ TEST_P(ExceptionsTest, EndWhereTheProgramEndsThem) {
        {kKnown, "left", ".fail", "fail", "$Dies.run", "", 7, 0}});
 }
 
+// The truth is the source of the handlers: only the first three drop what they catch.
+TEST_P(ExceptionsTest, AreSwallowedOnlyIfTheHandlerDropsThem) {
+  TracedJvm jvm(GetParam(), "Throws", words());
+  jvm.wait_rewritten();
+  jvm.ask_each({"ignored 20", "unrelated 21", "mayRethrow 22", "logged 23", "stored 24", "readInHandler 25",
+                "wrapped 26", "finallyBlocks 27"});
+  jvm.finish_valid();
+  const json view = view_of(jvm.path());
+  expect_exactly(
+      view["data"][0]["exceptions"],
+      {{kKnown, "swallowed", ".fail", "fail", ".ignored", "ignored", 20, 0},
+       {kKnown, "swallowed", ".fail", "fail", ".unrelated", "unrelated", 21, 0},
+       {kKnown, "swallowed", ".fail", "fail", ".mayRethrow", "mayRethrow", 22, 0},
+       {kKnown, "used", ".fail", "fail", ".logged", "logged", 23, 0},
+       {kKnown, "used", ".fail", "fail", ".stored", "stored", 24, 0},
+       {kKnown, "used", ".fail", "fail", ".readInHandler", "readInHandler", 25, 0},
+       {"java.lang.NumberFormatException", "swallowed", ".readInHandler", "", ".readInHandler", "readsOther", 25, 0},
+       {kKnown, "wrapped", ".fail", "fail", ".wraps", "wraps", 26, 0},
+       {"java.lang.IllegalStateException", "swallowed", ".wraps", "wrapper", ".wrapped", "wrapped", 26, 0},
+       {kKnown, "swallowed", ".fail", "fail", ".finallyBlocks", "finallyBlocks", 27, 2 * 27}});
+  EXPECT_EQ(view["data"][0]["exceptionsUsed"], 23 + 24 + 25);
+  EXPECT_EQ(view["data"][0]["exceptionHandlersNotKnown"], 0);
+  EXPECT_THAT(
+      must(run_jtrace({"exceptions", jvm.path()})).out,
+      AllOf(HasSubstr(", 141 swallowed (caught and dropped), 72 caught and used"), Not(HasSubstr("does not say"))));
+}
+
 // The future's own handler is in the JDK, which the filter leaves out: the exception is thrown on as the cause of
 // another.
 TEST_P(ExceptionsTest, GoOnInAnotherThread) {
@@ -144,7 +171,7 @@ TEST_P(ExceptionsTest, OfTasksAreKeptUntilSomebodyAsks) {
     if (row["class"] != kKnown || row["end"] == "left") continue;
     ends.insert(row["end"].get<std::string>() + " " + row.value("keptFor", row.value("causeOf", "")));
   }
-  EXPECT_THAT(ends, ElementsAre("swallowed Future.get", "swallowed the CompletableFuture",
+  EXPECT_THAT(ends, ElementsAre("used Future.get", "used the CompletableFuture",
                                 "wrapped java.util.concurrent.CompletionException",
                                 "wrapped java.util.concurrent.ExecutionException"))
       << done->out;
@@ -176,10 +203,10 @@ TEST_P(ExceptionsTest, StandInStatsAndReportToo) {
   jvm.ask_each({"swallowed 30", "kept 5"});
   jvm.finish_valid();
   EXPECT_THAT(must(run_jtrace({"exceptions", jvm.path()})).out,
-              AllOf(HasSubstr("35 exceptions, 35 swallowed"), Not(HasSubstr("?")),
+              AllOf(HasSubstr("35 exceptions in "), HasSubstr(", 35 swallowed"), Not(HasSubstr("?")),
                     HasSubstr("thrown in Throws.fail:" + std::to_string(line_of("fail")) +
                               ", caught in Throws.swallowed:" + std::to_string(line_of("swallowed")))));
-  EXPECT_THAT(must(run_jtrace({"stats", jvm.path()})).out, HasSubstr("35 exceptions, 35 swallowed"));
+  EXPECT_THAT(must(run_jtrace({"stats", jvm.path()})).out, HasSubstr(", 35 swallowed (caught and dropped)"));
   const json stats = json::parse(must(run_jtrace({"stats", jvm.path(), "--format", "json"})).out);
   EXPECT_EQ(stats["data"][0]["exceptionsSwallowed"], 35);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trace/exception_value.h"
 #include "trace/io/allocation_weight.h"
 #include "trace/option_keys.h"
 
@@ -26,8 +27,8 @@ std::uint64_t value_of(ThreadId thread) { return thread.present() ? thread.value
 }  // namespace
 
 std::string_view name_of(ExceptionEnd end) {
-  constexpr std::array<std::string_view, kExceptionEnds> kNames = {"swallowed", "wrapped", "suppressed", "left",
-                                                                   "unknown"};
+  constexpr std::array<std::string_view, kExceptionEnds> kNames = {"swallowed",  "used", "wrapped",
+                                                                   "suppressed", "left", "unknown"};
   return kNames[static_cast<std::size_t>(end)];
 }
 
@@ -147,7 +148,8 @@ void Exceptions::note_catch(const Catch& caught, const Scope& scope) {
   }
   settle_elsewhere(*open, site_of(caught).method);
   open->key.caught = site_of(caught);
-  open->key.end = ExceptionEnd::kSwallowed;
+  open->knows_handler = caught.handler.present();
+  open->key.end = caught.handler.view() == kHandlerUses ? ExceptionEnd::kUsed : ExceptionEnd::kSwallowed;
   open->key.other.clear();
   open->is_caught = true;
   open->is_settled = false;
@@ -208,8 +210,8 @@ void Exceptions::note_suppressed(std::string_view value, const Scope& scope) {
 void Exceptions::note_gap(std::uint64_t thread, std::uint64_t from) {
   for (Open& open : open_) {
     if (thread != 0 && open.thread != thread) continue;
-    const bool may_go_on = open.key.end == ExceptionEnd::kSwallowed && !open.is_settled &&
-                           (from == 0 || open.caught_at + kHandlerTime > from);
+    const bool is_at_end = open.key.end == ExceptionEnd::kSwallowed || open.key.end == ExceptionEnd::kUsed;
+    const bool may_go_on = is_at_end && !open.is_settled && (from == 0 || open.caught_at + kHandlerTime > from);
     if (!open.is_caught || may_go_on) open.is_lost = true;
   }
 }
@@ -221,6 +223,7 @@ void Exceptions::end(Place place) {
   if (!open.is_caught || open.is_lost) open.key.other.clear();
   if (open.is_lost) open.key.end = ExceptionEnd::kUnknown;
   ++ends_[static_cast<std::size_t>(open.key.end)];
+  if (open.key.end == ExceptionEnd::kSwallowed && !open.knows_handler) ++handlers_not_known_;
   ExceptionCount& row = rows_[open.key];
   ++row.count;
   row.thrown_on += open.thrown_on;

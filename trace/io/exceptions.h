@@ -26,13 +26,16 @@
 namespace jtrace::trace::io {
 
 enum class ExceptionEnd : std::uint8_t {
-  kSwallowed,   // caught, and neither thrown on nor the cause of, nor suppressed by, another one that was thrown
+  // Caught and dropped: neither thrown on nor the cause of, nor suppressed by, another one that was thrown. Also if the
+  // trace does not say what the handler did with it (Exceptions::handlers_not_known).
+  kSwallowed,
+  kUsed,        // the same, but its handler uses it: logs it, stores it, asks it
   kWrapped,     // caught (or it left a static initializer), and thrown on as the cause of another one
   kSuppressed,  // caught, and thrown on with another one (Throwable.addSuppressed)
   kLeft,        // no call of the trace caught it: another did, older or without callouts, or none did
   kUnknown,     // events of its thread were lost
 };
-inline constexpr std::size_t kExceptionEnds = 5;
+inline constexpr std::size_t kExceptionEnds = 6;
 std::string_view name_of(ExceptionEnd end);  // "swallowed" ...
 
 struct ExceptionSite {
@@ -97,6 +100,8 @@ class Exceptions {
 
   std::uint64_t thrown() const { return thrown_; }
   std::uint64_t ended(ExceptionEnd end) const { return ends_[static_cast<std::size_t>(end)]; }
+  // Of those that ended as kSwallowed: the trace does not say whether their handlers use them.
+  std::uint64_t handlers_not_known() const { return handlers_not_known_; }
   // The most frequent first.
   using Row = std::pair<const ExceptionKey*, const ExceptionCount*>;
   std::vector<Row> most_first() const;
@@ -108,6 +113,7 @@ class Exceptions {
     std::string message;
     bool is_caught = false;  // else it flies
     bool is_lost = false;
+    bool knows_handler = false;             // what the handler that caught it last does with it
     bool is_settled = false;                // its thread was in the same handler again: it is not thrown on any more
     std::uint64_t time = 0, caught_at = 0;  // ns
     std::uint64_t thrown_on = 0, maybe_anew = 0;
@@ -145,6 +151,7 @@ class Exceptions {
   std::map<ExceptionKey, ExceptionCount> rows_;
   std::array<std::uint64_t, kExceptionEnds> ends_{};
   std::uint64_t thrown_ = 0;
+  std::uint64_t handlers_not_known_ = 0;
   Listener listener_;
 };
 

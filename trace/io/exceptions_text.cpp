@@ -1,6 +1,7 @@
 #include "trace/io/exceptions_text.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/strings.h"
 #include "trace/io/table_rows.h"
@@ -24,7 +25,7 @@ bool ended_thread(const Scope& scope, const ExceptionKey& key) {
 // Where the JDK catches what a task throws: for whom it keeps it. Who asks throws it on, as a cause (FutureTask.report,
 // CompletableFuture.reportJoin); the functions of exceptionally() and handle() get it as an argument. "" elsewhere.
 std::string_view kept_for(const Scope& scope, const ExceptionKey& key) {
-  if (key.end != ExceptionEnd::kSwallowed) return "";
+  if (key.end != ExceptionEnd::kSwallowed && key.end != ExceptionEnd::kUsed) return "";
   const std::string method = scope.method_name(key.caught.method);
   if (method == "java.util.concurrent.FutureTask.run" || method == "java.util.concurrent.FutureTask.runAndReset" ||
       method == "java.util.concurrent.ForkJoinTask.doExec" ||
@@ -94,13 +95,30 @@ bool lacks_computed_message(const ExceptionKey& key, const ExceptionCount& count
   return key.type == "java.lang.NullPointerException" && count.messages.empty();
 }
 
-std::string headline(const Exceptions& exceptions) {
+// " in 20.0 s (9.0 a second)"; "" where the trace has no times.
+std::string rate_text(const ScopeStatistics& statistics) {
+  const std::uint64_t from = statistics.begun != 0 ? statistics.begun : statistics.first;
+  if (from == 0 || statistics.last <= from) return {};
+  const double seconds = static_cast<double>(statistics.last - from) / 1e9;
+  const double rate = static_cast<double>(statistics.exceptions.thrown()) / seconds;
+  char text[96];
+  std::snprintf(text, sizeof text, rate < 10 ? " in %.1f s (%.2g a second)" : " in %.1f s (%.0f a second)", seconds,
+                rate);
+  return text;
+}
+
+std::string headline(const ScopeStatistics& statistics) {
+  const Exceptions& exceptions = statistics.exceptions;
   std::string text = std::to_string(exceptions.thrown());
   text += exceptions.thrown() == 1 ? " exception" : " exceptions";
+  text += rate_text(statistics);
   const std::uint64_t swallowed = exceptions.ended(ExceptionEnd::kSwallowed);
   text +=
       swallowed == 0 ? ", none swallowed by a method of the trace" : ", " + std::to_string(swallowed) + " swallowed";
-  text += " (swallowed: caught, and not thrown on)";
+  text += swallowed != 0 && exceptions.handlers_not_known() == swallowed ? " (caught, and not thrown on)"
+                                                                         : " (caught and dropped)";
+  if (const std::uint64_t used = exceptions.ended(ExceptionEnd::kUsed); used != 0)
+    text += ", " + std::to_string(used) + " caught and used (logged, stored, asked)";
   if (const std::uint64_t unknown = exceptions.ended(ExceptionEnd::kUnknown); unknown != 0)
     text += "; of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
   if (exceptions.ended(ExceptionEnd::kLeft) != 0)
@@ -141,7 +159,7 @@ void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, co
 std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows) {
   const Exceptions& exceptions = statistics.exceptions;
   if (exceptions.thrown() == 0) return {};
-  std::string out = "  " + headline(exceptions) + "\n  " + right_aligned("TIMES", 10) + "  END         CLASS\n";
+  std::string out = "  " + headline(statistics) + "\n  " + right_aligned("TIMES", 10) + "  END         CLASS\n";
   const auto all = exceptions.most_first();
   bool lacks_message = false;
   for (std::size_t i = 0; i < std::min(rows, all.size()); ++i) {
@@ -149,6 +167,10 @@ std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows) {
     lacks_message = lacks_message || lacks_computed_message(*all[i].first, *all[i].second);
   }
   out += more_rows(rows_left_out(all.size(), rows));
+  if (const std::uint64_t unknown = exceptions.handlers_not_known(); unknown != 0)
+    out += "  of " + std::to_string(unknown) + " of the swallowed the trace does not say whether the handler used " +
+           (unknown == 1 ? "it" : "them") +
+           (statistics.scope->is_strict ? ", with --strict-dtd" : " (an older jtrace made it)") + "\n";
   if (statistics.scope->is_strict && exceptions.ended(ExceptionEnd::kSwallowed) != 0)
     out += "  swallowed or wrapped: with --strict-dtd an exception has no cause\n";
   if (lacks_message && statistics.scope->has_messages)
@@ -162,6 +184,8 @@ void write_exceptions(JsonWriter& json, const ScopeStatistics& statistics, std::
   const Exceptions& exceptions = statistics.exceptions;
   json.member("exceptionsAll", exceptions.thrown());
   json.member("exceptionsSwallowed", exceptions.ended(ExceptionEnd::kSwallowed));
+  json.member("exceptionsUsed", exceptions.ended(ExceptionEnd::kUsed));
+  json.member("exceptionHandlersNotKnown", exceptions.handlers_not_known());
   json.key("exceptions").begin_array();
   const auto all = exceptions.most_first();
   for (std::size_t i = 0; i < std::min(rows, all.size()); ++i)

@@ -10,7 +10,8 @@ namespace jtrace::trace::io {
 
 // Of one producer, as lines for a terminal; "" where it has none.
 std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows);
-// "exceptionsAll", "exceptionsSwallowed" and "exceptions", members of the object that is open.
+// "exceptionsAll", "exceptionsSwallowed", "exceptionsUsed", "exceptionHandlersNotKnown" and "exceptions", members of
+// the object that is open.
 void write_exceptions(JsonWriter& json, const ScopeStatistics& statistics, std::size_t rows);
 // All of the trace: text, and the one JSON object of every view.
 std::string exceptions_text(const Statistics& statistics, std::size_t rows);

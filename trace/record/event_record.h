@@ -143,7 +143,10 @@ struct CpuTimeRecord {
 };
 
 inline constexpr std::uint16_t kLeavesFrame = 1;  // kThrow: the exception leaves the frame
-struct ExceptionRecord {                          // kThrow, kCatch
+// kCatch: what the handler does with the exception; without both it is not known
+inline constexpr std::uint16_t kDropsException = 2;
+inline constexpr std::uint16_t kUsesException = 4;
+struct ExceptionRecord {  // kThrow, kCatch
   RecordHeader header;
   std::uint64_t object;  // objId, 0: not known
   std::uint32_t handle;  // the same for the same exception: its identity hash

@@ -93,12 +93,17 @@ TEST(Schema, TheCorrectedDtdDiffersOnlyWhereItSaysSo) {
                                                         {"methodExit", "(value*)"},
                                                         {"methodCall", "(value*)"},
                                                         {"methodReturn", "(value*)"}}));
-  std::set<std::string> extensions = {
-      "filter methodPattern CDATA #IMPLIED", "filter methodGenericPattern CDATA #IMPLIED",
-      "monWait threadOwner CDATA #IMPLIED",  "throw lineNumber CDATA #IMPLIED",
-      "throw causeIdRef CDATA #IMPLIED",     "throw message CDATA #IMPLIED",
-      "catch lineNumber CDATA #IMPLIED",     "gcFinish cause CDATA #IMPLIED",
-      "gcFinish kind CDATA #IMPLIED",        "gcFinish usedObjectSpaceBefore CDATA #IMPLIED"};
+  std::set<std::string> extensions = {"filter methodPattern CDATA #IMPLIED",
+                                      "filter methodGenericPattern CDATA #IMPLIED",
+                                      "monWait threadOwner CDATA #IMPLIED",
+                                      "throw lineNumber CDATA #IMPLIED",
+                                      "throw causeIdRef CDATA #IMPLIED",
+                                      "throw message CDATA #IMPLIED",
+                                      "catch lineNumber CDATA #IMPLIED",
+                                      "catch handler CDATA #IMPLIED",
+                                      "gcFinish cause CDATA #IMPLIED",
+                                      "gcFinish kind CDATA #IMPLIED",
+                                      "gcFinish usedObjectSpaceBefore CDATA #IMPLIED"};
   for (const char* element : {"monWait", "monWaited", "monContendedEnter", "monContendedEntered"})
     for (const char* attribute : {" collationValue CDATA #IMPLIED", " traceIdRef CDATA #IMPLIED"})
       extensions.insert(std::string(element) + attribute);

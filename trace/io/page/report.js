@@ -274,8 +274,9 @@ function slowest(process) {
 }
 function exceptions(process) {
   if (!process.exceptions || !process.exceptions.exceptionsAll) return;
-  const {exceptions: rows, exceptionsAll: all, exceptionsSwallowed: swallowed, source} = process.exceptions;
-  const part = section('exceptions', 'Exceptions', `By ${source}: ${several(all, 'exception')}, ${count(swallowed)} of them swallowed: caught, and not thrown on.`);
+  const {exceptions: rows, exceptionsAll: all, exceptionsSwallowed: swallowed, exceptionsUsed: used, exceptionHandlersNotKnown: unknown, source} = process.exceptions;
+  const part = section('exceptions', 'Exceptions', `By ${source}: ${several(all, 'exception')}, ${count(swallowed)} of them swallowed (caught and dropped), ${count(used)} caught and used.` +
+      (unknown ? ` Of ${count(unknown)} of the swallowed the trace does not say whether the handler used them.` : ''));
   const site = (place) => (place ? place.method + (place.line ? ':' + place.line : '') : '');
   const end = (r) => r.end + (r.causeOf ? ': the cause of ' + r.causeOf : '') + (r.suppressedBy ? ' by ' + r.suppressedBy : '');
   const columns = [['times', (r) => count(r.count), true, (r) => r.count], ['class', (r) => r.class], ['end', end],

@@ -65,7 +65,7 @@ Completed complete(const Bytes& bytes) {
   return made;
 }
 
-constexpr std::uint8_t kNull = 1, kIload0 = 26, kAload1 = 43, kAstore1 = 76, kCheckcast = 192, kAreturn = 176;
+constexpr std::uint8_t kNull = 1, kAload1 = 43, kAstore1 = 76, kCheckcast = 192, kAreturn = 176;
 
 // static Object work(int): one of two null references, cast to the classes at `a` and `b`; it is returned where they
 // merge.

@@ -195,8 +195,10 @@ TEST(ClassRewriter, HandlersLinesAndThrowsGetTheirCallouts) {
   EXPECT_THAT(done.callouts(), ElementsAre("enter", "line", "thrown", "caught", "line", "exit", "unwound"));
   const std::uint32_t handler = done.method.handlers[0].target;
   EXPECT_EQ(done.method.code[handler], kDup);
-  EXPECT_EQ(done.method.code[handler + 1], 8);  // iconst_5: the line
-  EXPECT_EQ(done.callee(handler + 4), "caught");
+  // sipush -6: line 5 of a handler that drops the exception
+  EXPECT_EQ(done.method.code[handler + 1], kSipush);
+  EXPECT_EQ(static_cast<std::int16_t>(u2_at(&done.method.code[handler + 2])), -6);
+  EXPECT_EQ(done.callee(handler + 6), "caught");
   EXPECT_EQ(done.method.max_stack, 8u);
 }
 

@@ -268,10 +268,20 @@ TEST_F(Calls, OneThrowForEachFrameAndTheCatchingOne) {
   exception(RecordKind::kThrow, 8, record::kLeavesFrame);  // the same exception leaves the frame
   callout(RecordKind::kMethodUnwind, 8);
   exception(RecordKind::kCatch, 7);
+  EXPECT_FALSE(capture_.all<trace::Catch>()[0].handler.present());
   EXPECT_EQ(names(), (Names{"threadStart", "classDef", "methodDef", "methodEntry", "methodDef", "methodEntry", "throw",
                             "methodExit", "throw", "catch"}));
   EXPECT_EQ(capture_.all<trace::Throw>()[1].ticket, trace::WordList(1));
   EXPECT_EQ(capture_.all<trace::Catch>()[0].objHandle, trace::Number(77));
+}
+
+TEST_F(Calls, AHandlerSaysWhetherItDropsTheException) {
+  run(1, 1);
+  for (const std::uint16_t flags : {record::kDropsException, record::kUsesException})
+    event(RecordKind::kCatch, ++time_, record::ExceptionRecord{.object = 0, .handle = 77, .line = 5}, flags, 7);
+  EXPECT_EQ(names(), (Names{"threadStart", "classDef", "methodDef", "throw", "catch", "throw", "catch"}));
+  EXPECT_EQ(capture_.all<trace::Catch>()[0].handler, trace::Text("drops"));
+  EXPECT_EQ(capture_.all<trace::Catch>()[1].handler, trace::Text("uses"));
 }
 
 }  // namespace

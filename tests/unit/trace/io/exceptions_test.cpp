@@ -35,14 +35,15 @@ class ExceptionTrace : public ::testing::Test {
                            .causeIdRef = cause != 0 ? ObjectId(cause) : ObjectId()},
                      scope_);
   }
-  void handle(std::uint64_t method, std::uint64_t line, std::uint64_t object = kObject,
-              std::uint64_t thread = kThread) {
+  void handle(std::uint64_t method, std::uint64_t line, std::uint64_t object = kObject, std::uint64_t thread = kThread,
+              Text does = {}) {
     exceptions_.note(Catch{.threadIdRef = ThreadId(thread),
                            .time = Time(++now_ * kSecond),
                            .objIdRef = ObjectId(object),
                            .objHandle = object,
                            .methodIdRef = MethodId(method),
-                           .lineNumber = line},
+                           .lineNumber = line,
+                           .handler = does},
                      scope_);
   }
   // "END CLASS THROWN:LINE CAUGHT:LINE xCOUNT", a row each.
@@ -170,6 +171,33 @@ TEST_F(ExceptionTrace, TheCauseOfAnotherOneIsWrapped) {
   raise(kHandles, 21, kOther, kThread, kObject);
   EXPECT_EQ(rows(), "wrapped com.example.Known 1:10 2:20 x1; left com.example.Outer 2:21 2:0 x1");
   EXPECT_EQ(exceptions_.most_first()[0].first->other, "com.example.Outer");
+}
+
+TEST_F(ExceptionTrace, WhatItsHandlerUsesIsNotSwallowed) {
+  raise(kFail, 10);
+  handle(kHandles, 20, kObject, kThread, "uses");
+  raise(kFail, 10, kOther);
+  handle(kHandles, 21, kOther, kThread, "drops");
+  EXPECT_EQ(rows(), "used com.example.Known 1:10 2:20 x1; swallowed com.example.Outer 1:10 2:21 x1");
+  EXPECT_EQ(exceptions_.handlers_not_known(), 0u);
+}
+
+TEST_F(ExceptionTrace, TheLastHandlerDecidesIfItIsUsed) {
+  raise(kFail, 10);
+  handle(kHandles, 20, kObject, kThread, "uses");
+  raise(kHandles, 21);
+  handle(kOuter, 30, kObject, kThread, "drops");
+  EXPECT_EQ(rows(), "swallowed com.example.Known 1:10 3:30 x1");
+}
+
+TEST_F(ExceptionTrace, OfAHandlerThatTheTraceDoesNotDescribeTheUseIsNotKnown) {
+  raise(kFail, 10);
+  handle(kHandles, 20);
+  raise(kFail, 10, kOther);
+  handle(kHandles, 20, kOther, kThread, "drops");
+  exceptions_.finish();
+  EXPECT_EQ(exceptions_.ended(ExceptionEnd::kSwallowed), 2u);
+  EXPECT_EQ(exceptions_.handlers_not_known(), 1u);
 }
 
 TEST_F(ExceptionTrace, TheOneThatAnotherSuppressesIsNotSwallowed) {

@@ -11,6 +11,8 @@
 namespace jtrace::trace::io {
 namespace {
 
+using ::testing::AllOf;
+
 TEST_F(SlowTrace, LongestComesFirstWithArgumentsAndWaits) {
   define(1, "quick");
   define(2, "slow");
@@ -212,7 +214,30 @@ TEST_F(SlowTrace, SaysThatWithoutCausesWrappedLooksLikeSwallowed) {
               .methodIdRef = MethodId(1),
               .traceIdRef = "t"});
   EXPECT_TRUE(statistics_.finish());
-  EXPECT_THAT(exceptions_text(statistics_, 20), HasSubstr("swallowed or wrapped: with --strict-dtd"));
+  EXPECT_THAT(exceptions_text(statistics_, 20),
+              AllOf(HasSubstr("swallowed or wrapped: with --strict-dtd"),
+                    HasSubstr("of 1 of the swallowed the trace does not say whether the handler used it")));
+}
+
+TEST_F(SlowTrace, SaysHowOftenExceptionsAreThrown) {
+  write(TraceStart{.traceId = "t", .time = Time(kMs)});
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    write(Throw{.threadId = ThreadId(7),
+                .time = Time((1 + i * 500) * kMs),
+                .objHandle = i,
+                .methodIdRef = MethodId(1),
+                .traceIdRef = "t"});
+    write(Catch{.threadIdRef = ThreadId(7),
+                .time = Time((1 + i * 500) * kMs),
+                .objHandle = i,
+                .methodIdRef = MethodId(1),
+                .traceIdRef = "t",
+                .handler = i < 4 ? "uses" : "drops"});
+  }
+  write(TraceEnd{.traceIdRef = "t", .time = Time(5001 * kMs)});
+  EXPECT_TRUE(statistics_.finish());
+  EXPECT_THAT(exceptions_text(statistics_, 20),
+              HasSubstr("10 exceptions in 5.0 s (2 a second), 6 swallowed (caught and dropped), 4 caught and used"));
 }
 
 // They must be named: a trace of `all` has neither.
