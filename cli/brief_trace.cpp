@@ -136,7 +136,7 @@ void add_brief_trace(CLI::App& command, BriefTrace& arguments) {
       .add_option(
           "--filter", arguments.filters,
           arguments.leaves_out_jdk
-              ? "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]', as of jtrace attach (the JDK's classes left out)"
+              ? "'CLASS-PATTERN [METHOD-PATTERN] [include|exclude]', as of jtrace attach (the JDK's classes left out)"
               : "each object that these methods make, as --events allocations (default: samples of all of them)")
       ->type_name("RULE")
       ->expected(1)

@@ -93,7 +93,7 @@ void add_ctl_command(CLI::App& app, ExitStatus& status) {
       ->required()
       ->check(pid_in_second_place)
       ->check(one_of(verb_words()));
-  command->add_option("RULE", arguments->rules, "with filters: 'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]'");
+  command->add_option("RULE", arguments->rules, "with filters: 'CLASS-PATTERN [METHOD-PATTERN] [include|exclude]'");
   command->add_option("--filters", arguments->filter_file, "with filters: a file with one rule per line");
   command->footer(
       "  status         show the state of the trace\n"

@@ -213,7 +213,7 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--count", arguments->count, "stop after this many hits");
   command
       ->add_option("--filter", arguments->filters,
-                   "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]'; the first rule that matches decides")
+                   "'CLASS-PATTERN [METHOD-PATTERN] [include|exclude]'; the first rule that matches decides")
       ->type_name("RULE");
   command->add_option("--max-size", arguments->max_size, "end the trace at this size of the output")
       ->type_name("SIZE")

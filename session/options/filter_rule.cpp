@@ -28,9 +28,8 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 tl::unexpected<Error> wrong(std::string_view text, const std::string& why) {
-  return fail(
-      ErrorCategory::kUsage, "filter '" + std::string(text) + "': " + why,
-      "a rule is CLASS-PATTERN, or CLASS-PATTERN [METHOD-PATTERN] include|exclude, as in 'java.util.* exclude'");
+  return fail(ErrorCategory::kUsage, "filter '" + std::string(text) + "': " + why,
+              "a rule is CLASS-PATTERN [METHOD-PATTERN] [include|exclude], as in 'java.util.* exclude'");
 }
 
 tl::unexpected<Error> wrong_mode(std::string_view rule, const std::string& word) {
@@ -60,8 +59,11 @@ Result<FilterRule> parse_filter_rule(std::string_view text) {
   const std::string mode = lower(words.back());
   const bool has_mode = mode == "include" || mode == "exclude";
   if (words.size() == 1 && has_mode) return wrong(rule, "the pattern is empty");
-  if (words.size() > 1 && !has_mode) return wrong_mode(rule, words.back());
-  FilterRule made{words[0], words.size() == 3 ? words[1] : "*", mode != "exclude"};
+  const bool is_mistyped = !has_mode && !nearest_word(mode, {"include", "exclude"}).empty();
+  if (words.size() == 3 && !has_mode) return wrong_mode(rule, words.back());
+  if (words.size() == 2 && is_mistyped) return wrong_mode(rule, words.back());
+  const bool has_method = words.size() == 3 || (words.size() == 2 && !has_mode);
+  FilterRule made{words[0], has_method ? words[1] : "*", mode != "exclude"};
   std::replace(made.class_pattern.begin(), made.class_pattern.end(), '/', '.');
   JTRACE_RETURN_IF_ERROR(check_pattern(rule, made.class_pattern));
   JTRACE_RETURN_IF_ERROR(check_pattern(rule, made.method_pattern));

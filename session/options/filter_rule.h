@@ -1,7 +1,7 @@
-// Filter rules: CLASS-PATTERN [METHOD-PATTERN] include|exclude. The first rule that matches a class decides; a class
-// without a match is included. A pattern alone is an include, and rules of the command line that only include exclude
-// all other classes. Patterns are Java's (java.util.*; slashes are accepted too) with at most one '*', at the start or
-// the end, and no '?'; base/filter_decision.h decides by them.
+// Filter rules: CLASS-PATTERN [METHOD-PATTERN] [include|exclude]. The first rule that matches a class decides; a class
+// without a match is included. A rule without a mode is an include, and rules of the command line that only include
+// exclude all other classes. Patterns are Java's (java.util.*; slashes are accepted too) with at most one '*', at the
+// start or the end, and no '?'; base/filter_decision.h decides by them.
 #pragma once
 
 #include <string>

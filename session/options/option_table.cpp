@@ -212,7 +212,7 @@ OptionSpec filter_option() {
       "filter",
       OptionKind::kRepeated,
       "RULE",
-      "'CLASS-PATTERN [[METHOD-PATTERN] include|exclude]', a pattern alone is an include; the first rule that matches "
+      "'CLASS-PATTERN [METHOD-PATTERN] [include|exclude]', include if neither is given; the first rule that matches "
       "decides; if all rules include, everything else is excluded",
       [](TraceOptions& options, const Items& items) -> Result<> {
         for (const std::string& item : items) {

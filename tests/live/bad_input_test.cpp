@@ -46,8 +46,7 @@ struct Row {
   std::string says;     // the whole message
 };
 
-const std::string kRule =
-    "a rule is CLASS-PATTERN, or CLASS-PATTERN [METHOD-PATTERN] include|exclude, as in 'java.util.* exclude'";
+const std::string kRule = "a rule is CLASS-PATTERN [METHOD-PATTERN] [include|exclude], as in 'java.util.* exclude'";
 const std::string kAllEvents =
     "threads, classes, gc, monitors, sleeps, parks, objects, allocations, runtime, methods, calls, counts, lines, "
     "exceptions, all, threadStart, threadEnd, classDef, classUnload, gcStart, gcFinish, monWait, monWaited, "
@@ -76,7 +75,7 @@ const std::vector<Row>& rows() {
       {"rotate=2", 2, "option rotate needs max-size; say at which size the next file begins"},
       {"events=gcstart", 2, "unknown event 'gcstart'; did you mean 'gcStart'?"},
       {"events=everything", 2, "unknown event 'everything'; there are " + kAllEvents},
-      {"filter=a.b maybe", 2, "filter 'a.b maybe': the mode 'maybe' is neither include nor exclude; " + kRule},
+      {"filter=a.b m maybe", 2, "filter 'a.b m maybe': the mode 'maybe' is neither include nor exclude; " + kRule},
       {"filter= include", 2, "filter 'include': the pattern is empty; " + kRule},
       {"filter=a.*.b include", 2,
        "filter 'a.*.b include': 'a.*.b' has its '*' neither at the start nor at the end; " + kRule},
@@ -223,7 +222,7 @@ TEST(BadInput, CtlVerbsOutOfOrder) {
   ctl({"stop"}, 0, "");
   ctl({"stop"}, 1, "the trace is stopped already");
   ctl({"resume"}, 1, "the trace is stopped: start begins the next one");
-  ctl({"filters", "a.b maybe"}, 2, "filter 'a.b maybe': the mode 'maybe' is neither include nor exclude; " + kRule);
+  ctl({"filters", "a.b m maybe"}, 2, "filter 'a.b m maybe': the mode 'maybe' is neither include nor exclude; " + kRule);
   ctl({"count"}, 1, "this trace does not count calls: --events counts does");
   EXPECT_TRUE(succeeded(run->stop()));
   expect_unharmed(*jvm);

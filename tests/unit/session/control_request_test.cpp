@@ -25,7 +25,7 @@ TEST(ControlRequest, FiltersCarryTheirRules) {
 }
 
 TEST(ControlRequest, WhatMakesNoSenseIsAUsageError) {
-  for (const char* lines : {"", "\n", "nonsense\n", "filters\njava.* maybe\n"}) {
+  for (const char* lines : {"", "\n", "nonsense\n", "filters\njava.* run maybe\n"}) {
     const auto read = parse_control_request(lines);
     ASSERT_FALSE(read) << lines;
     EXPECT_EQ(read.error().category, ErrorCategory::kUsage);

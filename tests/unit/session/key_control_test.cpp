@@ -47,7 +47,7 @@ TEST_F(KeyControlTest, FiltersAreReadAgainFromTheirFile) {
   ASSERT_EQ(requests.size(), 1u);
   ASSERT_EQ(requests[0].request.filters.size(), 1u);
   EXPECT_EQ(requests[0].request.filters[0].class_pattern, "java.util.*");
-  std::ofstream(path) << "no rule\n";
+  std::ofstream(path) << "this is no rule\n";
   ::kill(::getpid(), SIGRTMIN + 3);
   EXPECT_TRUE(control.receive().empty());
   EXPECT_TRUE(shown_.starts_with("filters: ")) << shown_;

@@ -355,7 +355,7 @@ TEST_F(TraceRunnerTest, CtlSteersIt) {
     EXPECT_EQ(ask("pause\n")->status, ExitStatus::kOk);
     EXPECT_THAT(ask("status\n")->text, HasSubstr("state=paused"));
     EXPECT_EQ(ask("filters\njava.* exclude\n")->status, ExitStatus::kOk);
-    EXPECT_EQ(ask("filters\njava.* maybe\n")->status, ExitStatus::kUsage);
+    EXPECT_EQ(ask("filters\njava.* run maybe\n")->status, ExitStatus::kUsage);
     EXPECT_EQ(ask("stop\n")->status, ExitStatus::kOk);
     EXPECT_EQ(ask("resume\n")->status, ExitStatus::kRefused);
     EXPECT_EQ(ask("start\n")->status, ExitStatus::kOk);
