@@ -1,5 +1,6 @@
 // jtrace convert IN -o OUT: a trace in another format.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -7,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/quoted_text.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "base/temporary_file.h"
 #include "cli/commands.h"
@@ -117,6 +120,15 @@ class Output {
   io::FormatWriter writer_;
 };
 
+// In one line. `amount`: "812 elements".
+void report_written(const ConvertArguments& arguments, const std::string& format, const std::string& amount) {
+  if (arguments.output == "-") return;
+  std::error_code unknown;
+  const bool is_file = std::filesystem::is_regular_file(arguments.output, unknown);
+  const auto size = is_file ? std::filesystem::file_size(arguments.output, unknown) : 0;
+  log_info(amount + " as " + format + (is_file && !unknown ? ", " + size_text(size) : "") + " -> " + arguments.output);
+}
+
 ExitStatus convert_trace(const ConvertArguments& arguments, const std::string& format) {
   io::FaultLog faults = warnings(arguments.strict);
   const auto opened =
@@ -138,6 +150,7 @@ ExitStatus convert_trace(const ConvertArguments& arguments, const std::string& f
   if (converter && !output->is_csv()) report_lost(*converter, format, false);
   if (converter)
     for (const std::string& note : converter->notes()) log_info(note);
+  report_written(arguments, format, counted(summary->elements, "element"));
   return report_input(opened->name, *summary, faults, {.losses = losses.losses(), .parts = opened->missing});
 }
 
@@ -165,7 +178,9 @@ ExitStatus run(const ConvertArguments& arguments) {
   if (const Result<> fits = check_options(arguments, format, profile->has_value()); !fits) return report(fits.error());
   if (*profile) {
     const Result<> written = convert_profile(arguments, **profile, format);
-    return written ? ExitStatus::kOk : report(written.error());
+    if (!written) return report(written.error());
+    report_written(arguments, format, counted((*profile)->stacks.size(), "stack"));
+    return ExitStatus::kOk;
   }
   if (format == "svg")
     return report(Error{ErrorCategory::kUsage, "a picture is made of a profile: convert " + arguments.inputs.front() +

@@ -4,7 +4,9 @@
 #include <cstdio>
 
 #include "base/class_names.h"
+#include "base/jdk_names.h"
 #include "base/strings.h"
+#include "trace/filter_example.h"
 #include "trace/io/table_rows.h"
 
 namespace jtrace::trace::io {
@@ -43,14 +45,16 @@ std::vector<std::string> frames_of(std::string_view stack) {
   return frames;
 }
 
-// Why a trace of samples may have none.
-std::string distance_note(const ScopeStatistics& statistics) {
+// Why a trace of samples may have none of the class, and what to type. Who makes an object is often in its package.
+std::string distance_note(const ScopeStatistics& statistics, const std::string& type) {
   const Scope* scope = statistics.scope;
   if (scope == nullptr || !scope->events_sampled || scope->sample_interval.value_or(0) == 0) return {};
+  const bool is_of_program = type.find('.') != type.npos && !is_of_the_jdk(type) && !type.ends_with(']');
+  const std::string filter = printable(filter_example(is_of_program ? type.substr(0, type.find('*')) : std::string()));
   return "  it has samples, one each " + std::to_string(*scope->sample_interval) +
-         " bytes on average: who allocated less may have none. --events allocations with --filter (attach), or "
-         "--filter "
-         "(allocations), records each object\n";
+         " bytes on average: who allocated less may have none.\n  next: jtrace allocations PID --filter '" + filter +
+         "' records each object that these classes make; --sample-interval " +
+         std::to_string(std::max<std::uint64_t>(1, *scope->sample_interval / 64)) + " takes more samples\n";
 }
 
 class TextView {
@@ -67,7 +71,7 @@ class TextView {
     if (total.elements == 0)
       return "no allocations of " + printable(view_.type) + " in the trace, of " +
              std::to_string(statistics_.places.total("").elements) + " recorded" + advice() + "\n" +
-             (note.empty() ? "" : "  they are " + note + "\n") + distance_note(statistics_);
+             (note.empty() ? "" : "  they are " + note + "\n") + distance_note(statistics_, view_.type);
     out_ = std::to_string(rounded(total.bytes)) + " bytes in " + counted(rounded(total.objects), "object");
     if (!view_.type.empty()) out_ += " of " + chosen_text();
     out_ +=
@@ -206,7 +210,7 @@ std::string allocations_text(const Statistics& statistics, const AllocationsView
   out = "no allocations in the trace" + recorded_without(statistics, Family::kAllocations) + "\n";
   for (const ScopeStatistics& each : statistics.by_scope()) {
     if (each.scope == nullptr) continue;
-    out += distance_note(each);
+    out += distance_note(each, view.type);
   }
   return out;
 }

@@ -131,6 +131,18 @@ TEST(Allocations, NameTheClassesThatAreMeant) {
   EXPECT_THAT(allocations_text(statistics, {.type = "y.A", .by = {}}), HasSubstr("did you mean x.A?"));
 }
 
+TEST(Allocations, WithoutSamplesSayWhatToType) {
+  Statistics statistics;
+  feed(head("a", "jtrace", kSampled) + kObjects, statistics);
+  const auto text = [&](const std::string& type) { return allocations_text(statistics, {.type = type, .by = {}}); };
+  EXPECT_THAT(text("shop.session.Device"),
+              AllOf(HasSubstr("no allocations of shop.session.Device"),
+                    HasSubstr("next: jtrace allocations PID --filter 'shop.session.*' records each object"),
+                    HasSubstr("--sample-interval ")));
+  EXPECT_THAT(text("java.util.Random"), HasSubstr("--filter 'com.example.*'"));
+  EXPECT_THAT(text("shop.s*"), HasSubstr("--filter 'shop.*'"));
+}
+
 TEST(Allocations, CompleteRecordsStayExact) {
   for (const std::string& options : {kAll, kExact}) {
     Statistics statistics;
