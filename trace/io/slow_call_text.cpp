@@ -94,6 +94,21 @@ void write_waits(JsonWriter& json, const Scope& scope, const SlowCall& call) {
   json.end_array();
 }
 
+// The body of a lambda, or what the compiler made to reach a private method: its name says little.
+bool is_made_by_compiler(const Scope& scope, std::uint64_t method) {
+  const auto found = scope.methods.find(method);
+  return found != scope.methods.end() &&
+         (found->second.name.starts_with("lambda$") || found->second.name.starts_with("access$"));
+}
+
+// " > shop.Search.find("tea")", the first callee with a name of its own; "" if the call has one itself.
+std::string named_callee(const Scope& scope, const SlowCall& call) {
+  if (!is_made_by_compiler(scope, call.method)) return {};
+  for (const SlowCall::Callee& callee : call.below)
+    if (!is_made_by_compiler(scope, callee.method)) return " > " + call_text(scope, callee);
+  return {};
+}
+
 }  // namespace
 
 bool shows_other(const SlowCall& call) { return call.other() > call.duration / 100; }
@@ -124,12 +139,16 @@ std::string limit_text(std::uint64_t ns) {
 std::string call_lines(const ScopeStatistics& statistics, const SlowCall& call, std::size_t margin) {
   const Scope& scope = *statistics.scope;
   const std::string line = "\n" + std::string(margin, ' ');
-  std::string out =
-      call_text(scope, call) + "  in \"" + printable(scope.thread_name(call.thread)) + "\"" + end_text(call);
+  std::string out = call_text(scope, call) + named_callee(scope, call) + "  in \"" +
+                    printable(scope.thread_name(call.thread)) + "\"" + end_text(call);
   if (const std::string waits = wait_text(statistics, call); !waits.empty()) out += line + printable(waits);
-  for (const SlowCall::Callee& callee : call.below)
-    out += line + "below it " + call_text(scope, callee) + " " + millis(callee.duration) + " ms" + end_text(callee);
-  if (call.below_left_out != 0) out += line + "and " + counted(call.below_left_out, "call") + " more below it";
+  std::string depth;  // each is below the one before
+  for (const SlowCall::Callee& callee : call.below) {
+    out += line + depth + "below it " + call_text(scope, callee) + " " + millis(callee.duration) + " ms" +
+           end_text(callee);
+    depth += "  ";
+  }
+  if (call.below_left_out != 0) out += line + depth + "and " + counted(call.below_left_out, "call") + " more below it";
   return out + '\n';
 }
 

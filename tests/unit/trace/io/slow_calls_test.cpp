@@ -115,6 +115,18 @@ TEST_F(SlowTrace, ACallThatAnExceptionEndedSaysSo) {
   EXPECT_THAT(text_, HasSubstr("m3  in \"thread#1\", ended by an exception\n"));
 }
 
+TEST_F(SlowTrace, ALambdaIsNamedByWhatItCallsAndEachCalleeIsIndented) {
+  define(1, "lambda$main$0");
+  define(2, "access$000");
+  define(3, "find");
+  for (const std::uint64_t id : {1u, 2u, 3u}) enter(id, 0);
+  for (int i = 0; i < 3; ++i) leave(900);
+  ASSERT_EQ(calls().size(), 1u);
+  const std::string line = "\n" + std::string(31, ' ');
+  EXPECT_THAT(text_, HasSubstr("lambda$main$0 > find  in \"thread#1\""));
+  EXPECT_THAT(text_, HasSubstr(line + "below it access$000 900.000 ms" + line + "  below it find 900.000 ms\n"));
+}
+
 TEST_F(SlowTrace, ACallWithoutArgumentsSaysHowTheyAreRecorded) {
   write(ClassDef{.classId = ClassId(8), .name = "shop/Till$Drawer"});
   write(MethodDef{.name = "pay", .classIdRef = ClassId(8), .methodId = MethodId(1)});
