@@ -82,11 +82,10 @@ Result<std::vector<std::string>> run_diff(const DiffArguments& arguments) {
     return fail(ErrorCategory::kUsage, "nothing to compare: " + before.name + " is a " + kind_of(before) + ", " +
                                            after.name + " a " + kind_of(after) + ", and no table is in both");
   warn_of_kinds(before, after);
-  if (arguments.output.empty()) {
-    const std::string out = arguments.format == "json" ? io::diff_json(difference, arguments.rows)
-                                                       : io::diff_text(difference, arguments.rows);
-    std::fwrite(out.data(), 1, out.size(), stdout);
-  } else {
+  const std::string out = arguments.format == "json" ? io::diff_json(difference, arguments.rows)
+                                                     : io::diff_text(difference, arguments.rows);
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  if (!arguments.output.empty()) {
     JTRACE_RETURN_IF_ERROR(write_page(arguments, difference));
     log_info("difference of " + before.name + " and " + after.name + " -> " + arguments.output);
   }
@@ -111,12 +110,14 @@ void add_diff_command(CLI::App& app, ExitStatus& status) {
                    "a trace; collapsed stacks or speedscope; the JSON of inspect ... histogram; compressed or not")
       ->required();
   command->add_option("AFTER", arguments->after, "the later one, of the same kind")->required();
-  command->add_option("-o,--output", arguments->output, "a page with a flame graph of the differences (NAME.html)")
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "write a page with a flame graph of the differences too (NAME.html)")
       ->type_name("FILE");
   command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   add_rows(*command, arguments->rows, "rows of each table (20)");
   command->add_flag("--as-is", arguments->as_is,
-                    "do not scale AFTER to the length of BEFORE (a trace's time, a profile's samples)");
+                    "do not scale AFTER to the length of BEFORE (its time; of a profile without times, its samples)");
   command->footer("Example: jtrace diff monday.xml tuesday.xml -o diff.html");
   command->callback([arguments, &status] { status = run(*arguments); });
 }

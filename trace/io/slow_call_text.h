@@ -20,9 +20,7 @@ std::string call_lines(const ScopeStatistics& statistics, const SlowCall& call, 
 // Whether these lines have "other", which needs an explanation, and a thread that "had" a lock.
 bool shows_other(const SlowCall& call);
 bool names_owner(const SlowCall& call);
-// Classes that were loaded got their callouts when the trace began: what the JVM had compiled of them was thrown away.
-// A call that began within this time, and did not wait for most of it, may have been slow for that.
-inline constexpr std::uint64_t kSettling = 10'000'000'000;  // ns
+// It began within kSettling, and did not wait for most of its time.
 bool may_be_slow_by_callouts(const Scope& scope, const SlowCall& call);
 void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowCall& call);
 

@@ -24,6 +24,10 @@
 
 namespace jtrace::trace::io {
 
+// Classes that were loaded got their callouts when the trace began: what the JVM had compiled of them was thrown away.
+// A call that began within this time may have been slow for that.
+inline constexpr std::uint64_t kSettling = 10'000'000'000;  // ns
+
 enum class ThreadState : std::uint8_t { kRunning, kBlocked, kWaiting, kSleeping };
 
 struct GcPause {  // ns, bytes (0: unknown)

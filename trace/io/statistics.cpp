@@ -453,6 +453,8 @@ void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFr
                             frame.threw ? type_of_object(scope, frame.exception) : std::string());
   MethodStatistics& method = statistics.methods[frame.method];
   ++method.calls;
+  if (scope.start.present() && frame.time >= scope.start.ns() + kSettling)
+    method.settled_longest = std::max(method.settled_longest, whole);
   method.self += whole - std::min(whole, frame.user);
   const bool recursive =
       std::any_of(stack.begin(), stack.end() - 1, [&](const OpenFrame& outer) { return outer.method == frame.method; });

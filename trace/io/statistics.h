@@ -47,6 +47,7 @@ struct MethodStatistics {
   std::uint64_t calls = 0, total = 0, self = 0, cpu = 0;  // ns
   std::uint64_t counted = 0;                              // methodCount
   bool has_count = false;
+  std::uint64_t settled_longest = 0;  // ns: of the calls that began after kSettling; 0: there were none
 };
 struct Amount {
   std::uint64_t count = 0, bytes = 0;

@@ -42,10 +42,26 @@ std::string exception_name(const Scope& scope, const ExceptionKey& key) {
   return name;
 }
 
+// Of which calls a method's longest is: those of the first seconds may be slow because of the callouts alone.
+enum class LongestOf : std::uint8_t { kAll, kSettled, kUnsettled };
+LongestOf longest_of(const ScopeStatistics& calls) {
+  if (calls.scope->methods_with_callouts.value_or(0) == 0) return LongestOf::kAll;
+  const bool any = std::any_of(calls.methods.begin(), calls.methods.end(),
+                               [](const auto& each) { return each.second.settled_longest != 0; });
+  return any ? LongestOf::kSettled : LongestOf::kUnsettled;
+}
+std::string note_of(LongestOf of) {
+  const std::string begun = "in the first " + std::to_string(kSettling / 1'000'000'000) +
+                            " s of the trace, when the JVM had to compile the classes anew, with their callouts";
+  return of == LongestOf::kSettled ? "the longest calls are without those that began " + begun
+                                   : "* the longest calls may be long because of jtrace: all began " + begun;
+}
+
 void add_calls(Recording& made, const ScopeStatistics& calls) {
   FigureTable self{.title = kSelfTime, .unit = "ns", .rows = {}};
   FigureTable mean{.title = "methods: mean time of a call", .unit = "ns", .over_time = false, .rows = {}};
-  FigureTable longest{.title = "methods: the longest call", .unit = "ns", .over_time = false, .rows = {}};
+  FigureTable longest{
+      .title = "methods: the longest call", .unit = "ns", .over_time = false, .in_both = true, .rows = {}};
   for (const auto& [id, method] : calls.methods) {
     if (method.calls == 0) continue;
     const std::string name = lasting_name(calls.scope->method_name(id));
@@ -55,10 +71,15 @@ void add_calls(Recording& made, const ScopeStatistics& calls) {
     mean.rows[name].amount += static_cast<double>(method.total);
   }
   for (auto& [name, row] : mean.rows) row.amount /= self.rows[name].count;
+  const LongestOf of = longest_of(calls);
   for (const auto& [id, durations] : calls.slow.methods()) {
+    const auto method = calls.methods.find(id);
+    const std::uint64_t settled = method == calls.methods.end() ? 0 : method->second.settled_longest;
+    if (of == LongestOf::kSettled && settled == 0) continue;
     Figure& row = longest.rows[lasting_name(calls.scope->method_name(id))];
-    row.amount = std::max(row.amount, static_cast<double>(durations.longest()));
+    row.amount = std::max(row.amount, static_cast<double>(of == LongestOf::kSettled ? settled : durations.longest()));
   }
+  if (!longest.rows.empty() && of != LongestOf::kAll) made.notes.push_back(made.name + ": " + note_of(of));
   add_table(made, calls, std::move(self));
   add_table(made, calls, std::move(mean));
   add_table(made, calls, std::move(longest));
@@ -166,6 +187,7 @@ DiffTable compare(const FigureTable& before, const FigureTable& after, double sc
   for (const auto& [name, figure] : after.rows) rows[name].after = {figure.amount * scale, figure.count * scale};
   for (auto& [name, row] : rows) {
     row.name = name;
+    if (before.in_both && (row.before.is_none() || row.after.is_none())) continue;
     if (row.change() == 0 && row.before.count == row.after.count) ++made.same;
     else made.rows.push_back(std::move(row));
   }
@@ -197,29 +219,46 @@ bool have_same_work(const Difference& made) {
   return before > 0 && after > 0 && std::abs(after / before - 1) < kSameTime;
 }
 
-void choose_scale(Difference& made) {
-  const bool is_profile = made.before->kind == "profile" && made.after->kind == "profile";
-  const double before = is_profile ? made.before->stacks.total() : made.before->seconds;
-  const double after = is_profile ? made.after->stacks.total() : made.after->seconds;
-  if (before <= 0 || after <= 0 || std::abs(after / before - 1) < kSameTime) return;
-  if (!is_profile && have_same_work(made)) {
+bool is_same(double before, double after) {
+  return before <= 0 || after <= 0 || std::abs(after / before - 1) < kSameTime;
+}
+std::string factor_text(const Difference& made) { return " (x " + number("%.3g", made.scale) + ")"; }
+
+void scale_to_time(Difference& made) {
+  const double before = made.before->seconds, after = made.after->seconds;
+  if (is_same(before, after)) return;
+  if (have_same_work(made)) {
     made.scaled_note = "both made as many calls (" + number("%.0f", calls_of(*made.before)) + " and " +
                        number("%.0f", calls_of(*made.after)) + "): not scaled to the same time";
     return;
   }
   made.scale = before / after;
-  const std::string factor = " (x " + number("%.3g", made.scale) + ")";
-  made.scaled_note = is_profile ? "after, which has " + number("%.0f", after) + " " + made.after->stacks.unit +
-                                      ", is scaled to the " + number("%.0f", before) + " of before" + factor
-                                : "after, which took " + number("%.3f", after) + " s, is scaled to the " +
-                                      number("%.3f", before) + " s of before" + factor + "; --as-is: not scaled";
+  made.scaled_note = "after, which took " + number("%.3f", after) + " s, is scaled to the " + number("%.3f", before) +
+                     " s of before" + factor_text(made) + "; --as-is: not scaled";
+}
+
+// Where more is done in the same time each frame would seem to have less.
+void scale_to_samples(Difference& made) {
+  const double before = made.before->stacks.total(), after = made.after->stacks.total();
+  if (is_same(before, after)) return;
+  made.scale = before / after;
+  made.scaled_note = "shares are compared, since how long the profiles took is not known: after, which has " +
+                     number("%.0f", after) + " " + made.after->stacks.unit + ", is scaled to the " +
+                     number("%.0f", before) + " of before" + factor_text(made) +
+                     "; if both took as long, --as-is compares amounts";
+}
+
+void choose_scale(Difference& made) {
+  const bool is_profile = made.before->kind == "profile" && made.after->kind == "profile";
+  if (is_profile && (made.before->seconds <= 0 || made.after->seconds <= 0)) return scale_to_samples(made);
+  scale_to_time(made);
 }
 
 }  // namespace
 
 Recording recording_of(const ReportCollector& report, std::string name) {
   Recording made{.name = std::move(name), .kind = "trace"};
-  std::uint64_t first = UINT64_MAX, last = 0;
+  std::uint64_t first = UINT64_MAX, last = 0, sampled_first = UINT64_MAX, sampled_last = 0;
   for (const ScopeStatistics& each : report.by_scope()) {
     if (each.scope == nullptr) continue;
     made.begins_later = made.begins_later || each.begins_later;
@@ -229,6 +268,8 @@ Recording recording_of(const ReportCollector& report, std::string name) {
                            "caller has its shorter callees");
     if (const std::string note = each.scope->pauses_note(); !note.empty())
       made.notes.push_back(made.name + ": " + note + "; the time of a pause counts where amounts are scaled");
+    sampled_last = each.scope->snapshot ? std::max(sampled_last, each.last) : sampled_last;
+    if (each.scope->snapshot && each.first != 0) sampled_first = std::min(sampled_first, each.first);
     if (each.first == 0 || each.scope->snapshot) continue;
     first = std::min(first, each.first);
     last = std::max(last, each.last);
@@ -248,6 +289,7 @@ Recording recording_of(const ReportCollector& report, std::string name) {
     std::vector<std::string> missing = std::move(made.missing);
     made = recording_of(std::move(made.stacks), std::move(made.name));
     made.missing = std::move(missing);
+    if (sampled_last > sampled_first) made.seconds = static_cast<double>(sampled_last - sampled_first) / 1e9;
   }
   return made;
 }

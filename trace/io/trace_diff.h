@@ -23,13 +23,14 @@ struct FigureTable {
   std::string title;      // "methods: self time"
   std::string unit;       // "ns", "bytes", "samples", "times"
   bool over_time = true;  // grows with the length of the recording
+  bool in_both = false;   // rows that only one has are not compared
   std::map<std::string, Figure> rows;
   std::uint64_t lost = 0, events = 0;  // of the producer: events lost while tracing, and events that there are
 };
 struct Recording {
   std::string name;    // of the file
   std::string kind;    // "trace", "profile", "histogram"
-  double seconds = 0;  // 0: not known
+  double seconds = 0;  // 0: not known; of a profile: from the first sample to the last
   std::vector<FigureTable> tables;
   StackProfile stacks;  // may be empty
   std::vector<std::string> missing;
@@ -74,6 +75,7 @@ struct Difference {
 };
 // `as_is`: nothing is scaled. Durations that differ by less than kSameTime are the same; so are numbers of calls, and
 // then nothing is scaled either. The recordings are borrowed.
+// Profiles whose times are not known are scaled to the same number of samples: their shares are compared.
 inline constexpr double kSameTime = 0.02;
 Difference compare(const Recording& before, const Recording& after, bool as_is);
 

@@ -22,8 +22,19 @@ std::string formatted(const char* format, double value) {
   return text;
 }
 
+// "412 ns", "41.2 us", "3.061 s": four digits, so that a small time is no 0.
+std::string time_text(double ns) {
+  constexpr std::pair<double, const char*> kUnits[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}};
+  for (const auto& [size, name] : kUnits)
+    if (std::abs(ns) >= size) return formatted(std::abs(ns) >= 1000 * size ? "%.0f" : "%.4g", ns / size) + name;
+  return formatted("%.3g", ns) + " ns";
+}
 std::string amount_text(const std::string& unit, double amount) {
-  return unit == "ns" ? formatted("%.6f", amount / 1e9) : formatted("%.0f", amount);
+  return unit == "ns" ? time_text(amount) : formatted("%.0f", amount);
+}
+// With the unit, if the amount has none.
+std::string whole_text(const std::string& unit, double amount) {
+  return amount_text(unit, amount) + (unit == "ns" ? "" : " " + unit);
 }
 std::string change_text(const std::string& unit, double change) {
   return (change > 0 ? "+" : "") + amount_text(unit, change);
@@ -43,8 +54,6 @@ std::string count_text(const DiffRow& row) {
   };
   return text(row.before.count) + " -> " + text(row.after.count);
 }
-std::string unit_word(const std::string& unit) { return unit == "ns" ? "s" : unit; }
-
 std::string head_of(const Recording& recording) {
   return recording.name + " (" + recording.kind +
          (recording.seconds > 0 ? ", " + formatted("%.3f", recording.seconds) + " s" : "") + ")";
@@ -101,7 +110,7 @@ std::string row_text(const DiffTable& table, const DiffRow& row) {
 }
 
 void append_table(std::string& out, const DiffTable& table, std::size_t rows) {
-  out += "\n" + table.title + ", " + unit_word(table.unit) + "\n";
+  out += "\n" + table.title + (table.unit == "ns" ? "" : ", " + table.unit) + "\n";
   if (const std::string note = loss_note(table); !note.empty()) out += "  " + note + "\n";
   if (table.rows.empty()) {
     out += "  no difference in " + std::to_string(table.same) + (table.same == 1 ? " row\n" : " rows\n");
@@ -313,17 +322,16 @@ std::string diff_page(const Difference& difference) {
 
 std::string profile_page(const StackProfile& profile, const std::string& title) {
   const FrameWeights weights = weights_of(profile);
-  return page_of(title, amount_text(profile.unit, profile.total()) + " " + unit_word(profile.unit) + " in all.",
-                 [&](JsonWriter& json) {
-                   json.key("frames").begin_object().member("unit", profile.unit).key("rows").begin_array();
-                   for (const auto& [frame, total] : greatest_frames(weights, kPageRows)) {
-                     const auto self = weights.self.find(frame);
-                     json.begin_array().value(frame).value(rounded(self == weights.self.end() ? 0 : self->second));
-                     json.value(rounded(total)).end_array();
-                   }
-                   json.end_array().end_object();
-                   write_flame(json, profile);
-                 });
+  return page_of(title, whole_text(profile.unit, profile.total()) + " in all.", [&](JsonWriter& json) {
+    json.key("frames").begin_object().member("unit", profile.unit).key("rows").begin_array();
+    for (const auto& [frame, total] : greatest_frames(weights, kPageRows)) {
+      const auto self = weights.self.find(frame);
+      json.begin_array().value(frame).value(rounded(self == weights.self.end() ? 0 : self->second));
+      json.value(rounded(total)).end_array();
+    }
+    json.end_array().end_object();
+    write_flame(json, profile);
+  });
 }
 
 }  // namespace jtrace::trace::io

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "trace/option_keys.h"
+
 namespace jtrace::trace::io {
 namespace {
 
@@ -85,6 +87,7 @@ TEST(TraceDiff, ProfilesAreScaledToTheSameNumberOfSamples) {
   const Recording after = recording_of(collapsed("m;f 60\nm;g 40\nm;a 100\n"), "a");
   const Difference scaled = compare(before, after, false);
   EXPECT_EQ(scaled.scale, 0.5);
+  EXPECT_THAT(scaled.scaled_note, HasSubstr("shares are compared"));
   EXPECT_THAT(scaled.scaled_note, HasSubstr("200 samples"));
   const json rows = rows_of(scaled, "frames: by themselves");
   ASSERT_EQ(rows.size(), 2u) << rows;
@@ -95,10 +98,86 @@ TEST(TraceDiff, ProfilesAreScaledToTheSameNumberOfSamples) {
   EXPECT_EQ(value_of(rows_of(as_is, "frames: by themselves"), "a", "change"), 50);
 }
 
+// More was done in the same time.
+TEST(TraceDiff, ProfilesThatKnowTheirTimeAreScaledByIt) {
+  Recording before = recording_of(collapsed("m;f 40\n"), "b"),
+            after = recording_of(collapsed("m;f 40\nm;g 400\n"), "a");
+  before.seconds = 10;
+  after.seconds = 10.1;
+  const Difference alike = compare(before, after, false);
+  EXPECT_EQ(alike.scale, 1);
+  EXPECT_EQ(alike.scaled_note, "");
+  after.seconds = 20;
+  const Difference scaled = compare(before, after, false);
+  EXPECT_EQ(scaled.scale, 0.5);
+  EXPECT_THAT(scaled.scaled_note, HasSubstr("took 20.000 s"));
+}
+
+Recording samples_of(std::uint64_t seconds) {
+  const auto collector = make_report_collector();
+  const auto write = [&](const Event& event) { EXPECT_TRUE(collector->write(event)); };
+  write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = Time(1)});
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const std::string trace = "t" + std::to_string(i);
+    const Time at(1 + i * seconds * 1'000'000'000);
+    write(TraceStart{.traceId = trace, .agentIdRef = "a", .time = at});
+    write(Option{.key = "jtrace.kind", .value = "snapshot", .traceIdRef = trace});
+    write(MethodDef{.name = "f", .methodId = MethodId(1), .traceIdRef = trace});
+    write(MethodEntry{.threadIdRef = ThreadId(1), .time = at, .methodIdRef = MethodId(1), .traceIdRef = trace});
+    write(TraceEnd{.traceIdRef = trace, .time = at});
+  }
+  EXPECT_TRUE(collector->finish());
+  return recording_of(*collector, "p.xml");
+}
+
+TEST(TraceDiff, ADocumentOfSamplesKnowsItsTime) {
+  const Recording made = samples_of(20);
+  EXPECT_EQ(made.kind, "profile");
+  EXPECT_EQ(made.seconds, 20);
+}
+
+// Both methods are called all the time; only the first call of f, when the callouts were new, took long.
+Recording settling_of(std::uint64_t first_ms, std::uint64_t seconds) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  const auto collector = make_report_collector();
+  const auto at = [](std::uint64_t ms) { return Time(1'000'000 * kMs + ms * kMs); };
+  const auto write = [&](const Event& event) { EXPECT_TRUE(collector->write(event)); };
+  write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = at(0)});
+  write(TraceStart{.traceId = "t", .agentIdRef = "a", .time = at(0)});
+  write(Option{.key = kRewrittenKey, .value = "classes=1,methods=2", .traceIdRef = "t"});
+  write(MethodDef{.name = "f", .methodId = MethodId(1)});
+  for (std::uint64_t ms = 0; ms < seconds * 1000; ms += 2000) {
+    write(MethodEntry{.threadIdRef = ThreadId(1), .time = at(ms), .methodIdRef = MethodId(1)});
+    write(
+        MethodExit{.threadIdRef = ThreadId(1), .time = at(ms + (ms == 0 ? first_ms : 70)), .methodIdRef = MethodId(1)});
+  }
+  write(TraceEnd{.time = at(seconds * 1000)});
+  EXPECT_TRUE(collector->finish());
+  return recording_of(*collector, "t.xml");
+}
+
+TEST(TraceDiff, TheLongestCallIsNoneOfTheTimeWhenCalloutsWereNew) {
+  const Recording before = settling_of(75, 20), after = settling_of(1500, 20), brief = settling_of(1500, 8);
+  const Difference long_ones = compare(before, after, false);
+  EXPECT_EQ(rows_of(long_ones, "methods: the longest call"), json::array());
+  EXPECT_THAT(diff_text(long_ones, 10),
+              HasSubstr("note: t.xml: the longest calls are without those that began in the first 10 s"));
+  const Difference short_one = compare(before, brief, true);
+  EXPECT_EQ(value_of(rows_of(short_one, "methods: the longest call"), "f", "after"), 1.5e9);
+  EXPECT_THAT(diff_text(short_one, 10), HasSubstr("may be long because of jtrace: all began in the first 10 s"));
+}
+
 Recording work_of(double seconds, double calls, double ns) {
   Recording made{.name = "t", .kind = "trace", .seconds = seconds};
   made.tables.push_back({.title = "methods: self time", .unit = "ns", .rows = {{"A.f", {ns, calls}}}});
   return made;
+}
+
+TEST(TraceDiff, TimesHaveUnitsAndNoneBecomesZero) {
+  const Recording before = work_of(2, 5, 412), after = work_of(2, 5, 41'230);
+  EXPECT_THAT(diff_text(compare(before, after, false), 10),
+              ContainsRegex(" 412 ns +41.23 us +\\+40.82 us +x 100 +5 -> 5  A.f"));
+  EXPECT_THAT(diff_text(compare(after, work_of(2, 5, 3.0614e9), false), 10), ContainsRegex(" 41.23 us +3.061 s "));
 }
 
 // A batch job that has become slower makes its calls in more time: scaled, it would be as fast as before.
@@ -116,7 +195,7 @@ TEST(TraceDiff, ARowIsNewOrGoneOnlyIfTheOtherHasNoneOfIt) {
   before.tables.front().rows["A.old"] = {1e6, 1};
   after.tables.front().rows["A.fresh"] = {2e6, 1};
   const std::string text = diff_text(compare(before, after, false), 10);
-  EXPECT_THAT(text, ContainsRegex("\\+0.003000 +from 0 +5 -> 5  A.f"));
+  EXPECT_THAT(text, ContainsRegex("\\+3 ms +from 0 +5 -> 5  A.f"));
   EXPECT_THAT(text, ContainsRegex("gone +1 -> 0  A.old"));
   EXPECT_THAT(text, ContainsRegex("new +0 -> 1  A.fresh"));
   EXPECT_THAT(diff_text(compare(after, before, false), 10), ContainsRegex("to 0 +5 -> 5  A.f"));
@@ -198,10 +277,10 @@ TEST(TraceDiff, WhereEventsWereLostItSaysSoBesideTheFiguresAndComparesShares) {
   EXPECT_FALSE(difference.is_comparable);
   const std::string text = diff_text(difference, 10);
   EXPECT_THAT(text, HasSubstr("not all is here: t.xml: 100 events lost while tracing\n"));
-  EXPECT_THAT(text, HasSubstr("methods: self time, s\n  not directly comparable: of before's events none were lost, "
+  EXPECT_THAT(text, HasSubstr("methods: self time\n  not directly comparable: of before's events none were lost, "
                               "of after's 49 %, so there was more (>=); compare shares and means"));
   EXPECT_THAT(text, HasSubstr("        BEFORE       >= AFTER             SHARE                      MEAN"));
-  EXPECT_THAT(text, HasSubstr("100.0 -> 100.0 %      0.010000 -> 0.010000             100 -> 50  f\n"));
+  EXPECT_THAT(text, HasSubstr("100.0 -> 100.0 %            10 ms -> 10 ms             100 -> 50  f\n"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("RATIO")));
   const json all = json::parse(diff_json(difference, 10));
   EXPECT_EQ(all["data"][0]["comparable"], false);
