@@ -173,6 +173,8 @@ ExitStatus run(const AttachArguments& arguments) {
   line.clear();
   if (!summary) return abandon_shipping(*shipped, report(summary.error()));
   report_end(*summary, options->output_path(process->pid()), process->pid(), !options->filters.empty());
+  if (const std::string advice = advice_of_size(*summary, options->events, options->slower_than != 0); !advice.empty())
+    log_info(advice);
   if (attach.watcher != nullptr) report_findings(watch, summary->end, *options, options->output_path(process->pid()));
   return finish_shipping(*shipped, summary->status());
 }

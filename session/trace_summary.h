@@ -42,6 +42,10 @@ struct TraceSummary {
   std::string text() const;
 };
 
+// If the trace has grown so fast that it is a burden: how fast, and the options that make it smaller. "": it has not.
+// `events`: EventBit, what was traced.
+std::string advice_of_size(const TraceSummary& summary, std::uint64_t events, bool slow_calls_only);
+
 struct Progress {
   std::uint64_t elapsed = 0;  // ns
   std::uint64_t events = 0;
