@@ -19,6 +19,7 @@
 #include "session/key_control.h"
 #include "session/left_pools.h"
 #include "session/live_watch.h"
+#include "trace/gc_cause.h"
 #include "trace/methods_with_callouts.h"
 #include "trace/record/control.h"
 
@@ -99,6 +100,8 @@ void report_findings(const session::LiveWatch& watch, std::uint64_t end, const s
   const auto traces = [&](std::uint64_t events) { return (options.events & events) != 0; };
   const std::string findings = watch.findings(end);
   if (!findings.empty()) log_info(findings);
+  if (watch.asked_pauses() != 0)
+    log_info(counted(watch.asked_pauses(), "pause") + " by System.gc(); " + std::string(trace::kWhoCallsGc));
   if (path == "-" || ::access(path.c_str(), F_OK) != 0) return;
   const char* command = traces(record::kMethodEvent)       ? "slow"
                         : traces(record::kCatchEvent)      ? "exceptions"

@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "session/live_watch_text.h"
 #include "trace/gap_option.h"
+#include "trace/gc_cause.h"
 #include "trace/io/scopes.h"
 #include "trace/option_keys.h"
 #include "trace/record/control.h"
@@ -135,6 +136,7 @@ void LiveWatch::on_pause_end(const trace::GcFinish& finish) {
   if (!finish.time.present() || pause_since_ == 0) return;
   const std::uint64_t now = finish.time.ns(), time = now - std::min(pause_since_, now);
   pause_since_ = 0;
+  if (finish.cause.view() == trace::kSystemGcCause) ++asked_pauses_;
   ++pauses_.count;
   pauses_.total += time;
   pauses_.longest = std::max(pauses_.longest, time);

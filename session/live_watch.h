@@ -31,6 +31,8 @@ class LiveWatch final : public trace::EventSink {
   // Of the whole trace, which ended at `wall`: how many waits and pauses of kLong and more, and the longest of each.
   // "" if there were none.
   std::string findings(std::uint64_t wall) const;
+  // Pauses that the program itself asked for (System.gc()).
+  std::uint64_t asked_pauses() const { return asked_pauses_; }
 
  private:
   struct Longs {  // waits or pauses of kLong and more
@@ -71,6 +73,7 @@ class LiveWatch final : public trace::EventSink {
   std::unordered_map<std::uint64_t, std::uint64_t> objects_;  // its class
   std::unordered_map<std::uint64_t, Blocked> blocked_;        // thread
   std::uint64_t pause_since_ = 0;
+  std::uint64_t asked_pauses_ = 0;
   std::uint64_t trace_since_ = 0;   // ns since the epoch
   bool has_blocking_ends_ = false;  // monContendedEntered was asked for
   Pauses pauses_;

@@ -1,10 +1,12 @@
 #include "trace/io/pauses_text.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
 #include "base/size_text.h"
 #include "base/strings.h"
+#include "trace/gc_cause.h"
 #include "trace/io/statistics_rows.h"
 
 namespace jtrace::trace::io {
@@ -55,6 +57,9 @@ std::string pauses_text(const ScopeStatistics& statistics, std::size_t rows) {
     put_line(out, "  %llu more that were not seen: only their number is known",
              static_cast<unsigned long long>(statistics.gc_missed));
   causes_text(out, statistics);
+  const auto& causes = statistics.gc_causes;
+  if (std::any_of(causes.begin(), causes.end(), [](const auto& each) { return each.first.first == kSystemGcCause; }))
+    out += "  " + std::string(kWhoCallsGc) + "\n";
   collections_text(out, statistics, rows);
   const Rows<const GcPause*> pauses = longest_pauses(statistics, rows);
   put_line(out, "  %-12s %10s %10s    %-10s  %10s  %-12s %s", "TIME UTC", "PAUSE s", "BEFORE", "AFTER", "HEAP", "KIND",

@@ -153,6 +153,14 @@ TEST_F(LiveWatchTest, APauseSaysWhatItWasFor) {
                                   "Pause); 40.0 MiB were used before, then 16.0 MiB of 64.0 MiB"));
 }
 
+TEST_F(LiveWatchTest, PausesThatTheProgramAskedForAreCounted) {
+  for (const char* cause : {"System.gc()", "G1 Evacuation Pause", "System.gc()"}) {
+    write(trace::GcStart{.time = Time(kDay + 200 * kMs)});
+    write(trace::GcFinish{.time = Time(kDay + 205 * kMs), .cause = cause});
+  }
+  EXPECT_EQ(watch_.asked_pauses(), 2u);
+}
+
 TEST_F(LiveWatchTest, TheLongestAreTheFindings) {
   EXPECT_EQ(watch_.findings(kDay), "");
   enter(1, 1'000, ThreadId(2));

@@ -319,6 +319,8 @@ function pauses(process) {
     make('h3', part, 'By cause');
     table(part, [['cause', (r) => r[1] || '?'], ['kind', (r) => r[0] || '?'], ['times', (r) => count(r[2]), true, (r) => r[2]],
       ['in all', (r) => micros(r[3]), true, (r) => r[3]], ['longest', (r) => micros(r[4]), true, (r) => r[4]]], causes);
+    if (causes.some((r) => r[1] === 'System.gc()'))
+      make('p', part, 'Who calls System.gc(): jtrace profile PID --off-cpu --duration 30 -o - | grep Runtime.gc', {className: 'note'});
   }
   rows.sort((a, b) => b[1] - a[1]);
   const amount = (at) => (r) => (r[at] ? bytes(r[at]) : '?'), time = (us) => timeOfDay(Number(process.start) / 1e6 + us / 1e3);

@@ -110,12 +110,22 @@ TEST_F(Tables, ListPausesWithCauseAndSumsOfThem) {
   EXPECT_THAT(shown, HasSubstr("        19     0.223000     0.021000  young        G1 Evacuation Pause\n"));
   EXPECT_THAT(shown, HasSubstr("         1     0.007000     0.007000  young        ?\n"));
   EXPECT_THAT(shown, HasSubstr("   0.021000    5.0 MiB -> 1.0 MiB              ?  young        G1 Evacuation Pause\n"));
+  EXPECT_THAT(shown, Not(HasSubstr("who calls System.gc()")));
   const json gc = data(1)["gc"];
   EXPECT_EQ(gc["missed"], 3);
   EXPECT_EQ(gc["pauses"][0]["cause"], "G1 Evacuation Pause");
   EXPECT_EQ(gc["pauses"][0]["usedBefore"], 5u << 20);
   EXPECT_EQ(gc["causes"][0]["times"], 19);
   EXPECT_FALSE(gc["causes"][1].contains("cause"));
+}
+
+TEST_F(Tables, SayWhichCommandShowsWhoAskedForPauses) {
+  producer("s", "jtrace other");
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    write(GcStart{.time = at(100 + 10 * i)});
+    write(GcFinish{.time = at(102 + 10 * i), .cause = "System.gc()", .kind = "full"});
+  }
+  EXPECT_THAT(text(1), HasSubstr("who calls System.gc(): jtrace profile PID --off-cpu"));
 }
 
 TEST_F(Tables, ListCollectionsOfMoreThanOnePause) {
