@@ -1,10 +1,13 @@
-// hsperf check: does a condition on counters hold? Status 0: yes; 1: no, as a shell expects.
+// hsperf check: do conditions on counters hold? Status 0: yes; 1: no, as a shell expects. With --until it waits for
+// them.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/clock.h"
+#include "cli/hsperf_check_text.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
@@ -15,54 +18,30 @@
 namespace jtrace::cli {
 namespace {
 
+using Wake = perfdata::PollLoop::Wake;
+using State = perfdata::LastingWatch::State;
+
 struct CheckArguments {
   SourceArguments sources;
-  std::string expression, command;
-  std::chrono::nanoseconds interval = std::chrono::seconds(1), hold{0};
+  std::vector<std::string> expressions;
+  std::string command, format = "text";
+  std::chrono::nanoseconds interval = std::chrono::seconds(1), hold{0}, timeout{0};
+  bool until = false, quiet = false;
+  bool is_quiet() const { return quiet || log_level() == LogLevel::kError; }
 };
 
-struct Verdict {
-  bool holds = false;
-  std::string values;
-};
-
-// Takes samples until the condition fails, or has held for the whole time. Values that need two snapshots are known
-// from the second sample on.
-Result<Verdict> watch(perfdata::CounterSource& source, const perfdata::Watch& watch, const CheckArguments& arguments) {
-  perfdata::PollPlan plan;
-  plan.interval = std::max<std::chrono::nanoseconds>(arguments.interval, std::chrono::milliseconds(1));
-  JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
-  perfdata::PollLoop pace(plan, stop.get());
-  if (source.process()) pace.watch({source.process()->pidfd()});
-  const auto span = static_cast<std::uint64_t>(arguments.hold.count());
-  perfdata::Snapshot before, now;
-  std::uint64_t since = 0;  // time at which it began to hold
-  for (int looks = 0;; ++looks) {
-    const auto wake = pace.wait();
-    if (wake == perfdata::PollLoop::Wake::kStopped)
-      return fail(ErrorCategory::kTimeout, "stopped before the condition had held for the whole time");
-    if (wake == perfdata::PollLoop::Wake::kEnded)
-      return fail(ErrorCategory::kNotFound, "the JVM has ended while it was watched");
-    std::swap(before, now);
-    JTRACE_RETURN_IF_ERROR(source.read(now));
-    const perfdata::Snapshot* earlier = looks == 0 ? nullptr : &before;
-    if (!earlier && watch.needs_two() && source.process()) continue;
-    Verdict verdict{.holds = watch.holds(now, earlier), .values = watch.explain(now, earlier)};
-    if (since == 0) since = now.monotonic_ns;
-    if (!verdict.holds || now.monotonic_ns - since >= span || !source.process()) return verdict;
-  }
-}
-
-// The user's command, in a shell, with the facts in HSPERF_PID, HSPERF_EXPRESSION and HSPERF_VALUES.
-void run_command(const CheckArguments& arguments, const perfdata::CounterSource& source, const Verdict& verdict) {
+// The user's command, in a shell, with the facts in its environment.
+void run_command(const CheckArguments& arguments, const perfdata::CounterSource& source, const CheckAnswer& answer) {
   ::setenv("HSPERF_PID", std::to_string(source.pid()).c_str(), 1);
-  ::setenv("HSPERF_EXPRESSION", arguments.expression.c_str(), 1);
-  ::setenv("HSPERF_VALUES", verdict.values.c_str(), 1);
+  ::setenv("HSPERF_NAME", std::string(answer.condition.shown()).c_str(), 1);
+  ::setenv("HSPERF_EXPRESSION", answer.condition.text.c_str(), 1);
+  ::setenv("HSPERF_VALUES", answer.explained.c_str(), 1);
   const pid_t child = ::fork();
   if (child == 0) {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (arguments.format == "json") ::dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is one object
     ::execl("/bin/sh", "sh", "-c", arguments.command.c_str(), static_cast<char*>(nullptr));
     ::_exit(127);
   }
@@ -71,15 +50,128 @@ void run_command(const CheckArguments& arguments, const perfdata::CounterSource&
   if (status != 0) log_warning("--then '" + arguments.command + "' did not succeed");
 }
 
-Result<Verdict> check(const CheckArguments& arguments) {
-  JTRACE_ASSIGN_OR_RETURN(perfdata::Expression expression, perfdata::Expression::parse(arguments.expression));
+// The conditions of one run, and what is known of each.
+class Check {
+ public:
+  Check(const CheckArguments& arguments, perfdata::CounterSource& source) : arguments_(arguments), source_(source) {}
+
+  Result<> add(const std::string& word) {
+    perfdata::NamedCondition condition = perfdata::named_condition(word);
+    JTRACE_ASSIGN_OR_RETURN(perfdata::Expression expression, perfdata::Expression::parse(condition.text));
+    JTRACE_ASSIGN_OR_RETURN(perfdata::Watch watch, perfdata::Watch::of(std::move(expression), source_.first()));
+    conditions_.push_back(
+        {.watch = {std::move(watch), arguments_.hold}, .answer = {.condition = std::move(condition)}});
+    return {};
+  }
+
+  // Looks until each condition is answered, or the time is over.
+  Result<> run() {
+    JTRACE_ASSIGN_OR_RETURN(const UniqueFd stop, stop_signals());
+    const perfdata::PollPlan plan{.interval = std::max<std::chrono::nanoseconds>(arguments_.interval, kLeast),
+                                  .duration = arguments_.timeout};
+    perfdata::PollLoop pace(plan, stop.get());
+    if (source_.process()) pace.watch({source_.process()->pidfd()});
+    for (bool first = true; !is_answered(); first = false) {
+      JTRACE_ASSIGN_OR_RETURN(const bool goes_on, wait(pace));
+      if (!goes_on) return give_up(first);
+      std::swap(before_, now_);
+      JTRACE_RETURN_IF_ERROR(source_.read(now_));
+      for (Condition& each : conditions_)
+        if (!each.answered) JTRACE_RETURN_IF_ERROR(look(each, first ? nullptr : &before_));
+    }
+    return {};
+  }
+
+  ExitStatus status() const {
+    if (has_run_out_) return ExitStatus::kTimeout;
+    return std::all_of(conditions_.begin(), conditions_.end(), [](const Condition& each) { return each.answer.holds; })
+               ? ExitStatus::kOk
+               : ExitStatus::kRefused;
+  }
+
+  Result<> print_json() const {
+    std::string text;
+    JsonWriter json(text);
+    begin_json_view(json, "check", source_, now_);
+    json.key("data").begin_array();
+    for (const Condition& each : conditions_) write_answer(json, each.answer);
+    json.end_array().end_object();
+    return print_out(text + "\n");
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kLeast{1};
+
+  struct Condition {
+    perfdata::LastingWatch watch;
+    CheckAnswer answer;
+    bool answered = false;
+  };
+
+  bool is_answered() const {
+    return std::all_of(conditions_.begin(), conditions_.end(), [](const Condition& each) { return each.answered; });
+  }
+
+  // False if the time is over.
+  Result<bool> wait(perfdata::PollLoop& pace) const {
+    switch (pace.wait()) {
+      case Wake::kStopped:
+        return fail(ErrorCategory::kTimeout, arguments_.until ? "stopped before the condition held"
+                                                              : "stopped before it had held for the whole time");
+      case Wake::kEnded: return fail(ErrorCategory::kNotFound, "the JVM has ended while it was watched");
+      case Wake::kDone: return false;
+      default: return true;
+    }
+  }
+
+  Result<> look(Condition& each, const perfdata::Snapshot* before) {
+    const State state = each.watch.look(now_, before);
+    const bool is_live = source_.process() != nullptr;
+    if (state == State::kUnknown && is_live) return {};
+    if (state == State::kHolds && is_live) return {};
+    const bool holds = state == State::kLasted || state == State::kHolds;
+    if (!holds && arguments_.until) return {};
+    return answer(each, before, holds);
+  }
+
+  Result<> answer(Condition& each, const perfdata::Snapshot* before, bool holds) {
+    each.answered = true;
+    each.answer.holds = holds;
+    each.answer.time = source_.process() ? now_.realtime_ns : 0;
+    each.answer.explained = each.watch.watch().explain(now_, before);
+    each.answer.values = each.watch.watch().values(now_, before);
+    if (arguments_.format == "text" && !arguments_.is_quiet()) JTRACE_RETURN_IF_ERROR(print_out(text_of(each.answer)));
+    if (holds && !arguments_.command.empty()) run_command(arguments_, source_, each.answer);
+    return {};
+  }
+
+  // --timeout is over.
+  Result<> give_up(bool first) {
+    has_run_out_ = true;
+    for (Condition& each : conditions_)
+      if (!each.answered) JTRACE_RETURN_IF_ERROR(answer(each, first ? nullptr : &before_, false));
+    return {};
+  }
+
+  const CheckArguments& arguments_;
+  perfdata::CounterSource& source_;
+  std::vector<Condition> conditions_;
+  perfdata::Snapshot before_, now_;
+  bool has_run_out_ = false;
+};
+
+Result<ExitStatus> check(const CheckArguments& arguments) {
+  for (const std::string& word : arguments.expressions)  // what is wrong with one is said before a JVM is asked
+    JTRACE_RETURN_IF_ERROR(perfdata::Expression::parse(perfdata::named_condition(word).text));
   JTRACE_ASSIGN_OR_RETURN(perfdata::CounterSource source, open_one(arguments.sources));
+  if (arguments.until && !source.process())
+    return fail(ErrorCategory::kUsage, "--until waits for a running JVM, and a file or a core does not change");
   print_warnings(source);
-  JTRACE_ASSIGN_OR_RETURN(const perfdata::Watch condition, perfdata::Watch::of(std::move(expression), source.first()));
-  JTRACE_ASSIGN_OR_RETURN(Verdict verdict, watch(source, condition, arguments));
-  JTRACE_RETURN_IF_ERROR(print_out((verdict.holds ? "holds: " : "does not hold: ") + verdict.values + "\n"));
-  if (verdict.holds && !arguments.command.empty()) run_command(arguments, source, verdict);
-  return verdict;
+  Check check(arguments, source);
+  for (const std::string& word : arguments.expressions) JTRACE_RETURN_IF_ERROR(check.add(word));
+  JTRACE_RETURN_IF_ERROR(check.run());
+  if (arguments.format == "json") JTRACE_RETURN_IF_ERROR(check.print_json());
+  return check.status();
 }
 
 std::string derived_list() {
@@ -90,10 +182,10 @@ std::string derived_list() {
 }
 
 ExitStatus run_check(const CheckArguments& arguments) {
-  auto verdict = check(arguments);
-  if (verdict) return verdict->holds ? ExitStatus::kOk : ExitStatus::kRefused;
+  const auto answer = check(arguments);
+  if (answer) return *answer;
   // 1 means that the condition does not hold, so a refusal needs another number.
-  const ExitStatus status = report(verdict.error());
+  const ExitStatus status = report(answer.error());
   return status == ExitStatus::kRefused ? ExitStatus::kNotAttachable : status;
 }
 
@@ -103,16 +195,29 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<CheckArguments>();
   auto* command = app.add_subcommand("check", "does a condition hold? status 0: yes, 1: no");
   add_source_arguments(*command, arguments->sources, false);
-  command->add_option("EXPRESSION", arguments->expression, "for example 'old.share > 90% and gc.pause_share > 5%'")
+  command
+      ->add_option("CONDITION", arguments->expressions,
+                   "for example 'old.share > 90% and gc.pause_share > 5%'; a name may stand before it: 'full: "
+                   "old.share > 90%'")
       ->required();
+  auto* until = command->add_flag("--until", arguments->until, "wait until each condition has held once");
+  add_time(*command, "--timeout", arguments->timeout, "with --until: how long to wait at most; then the status is 6",
+           {.least = std::chrono::milliseconds(1)})
+      ->needs(until);
   add_time(*command, "--for", arguments->hold,
-           "it must hold from now on for this time; the first test that fails ends it with 1 (0s: one test)");
+           "it must hold from now on for this time; the first test that fails ends it with 1 (0s: one test); with "
+           "--until: hold for this time without a break");
   add_time(*command, "-i,--interval", arguments->interval,
            "time between two tests (1s); shares and rates refer to it; a plain number: ms", kIntervalRange);
-  command->add_option("--then", arguments->command, "shell command to run when it holds")->type_name("CMD");
+  command->add_option("--then", arguments->command, "shell command to run for each condition that holds")
+      ->type_name("CMD");
+  command->add_option("--format", arguments->format, "text or json: one object at the end")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("-q,--quiet", arguments->quiet, "no answer, only the exit status");
   command->footer(
       "Derived values: " + derived_list() +
-      ".\nexample: hsperf check 4711 'gc.pause_share > 10%' --for 30s --then 'jcmd $HSPERF_PID GC.heap_info'");
+      ".\nexample: hsperf check 4711 'gc.pause_share > 10%' --for 30s --then 'jcmd $HSPERF_PID GC.heap_info'"
+      "\nexample: hsperf check 4711 --until --timeout 10m 'heap: old.share > 90%' 'threads: threads.live > 2000'");
   command->callback([arguments, &status] { status = run_check(*arguments); });
 }
 

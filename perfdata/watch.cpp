@@ -111,6 +111,15 @@ bool Watch::holds(const Snapshot& now, const Snapshot* before) const {
   return expression_.holds([&](const Name& name) { return value_of(name, now, before); });
 }
 
+std::vector<Watch::Value> Watch::values(const Snapshot& now, const Snapshot* before) const {
+  std::vector<Value> out;
+  for (const Name& name : expression_.names())
+    out.push_back({.name = name.rate ? "rate(" + name.text + ")" : name.text,
+                   .value = value_of(name, now, before),
+                   .unit = unit_of(name, now)});
+  return out;
+}
+
 std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
   std::string text;
   bool all_known = true, of_pauses = false;  // of_pauses: some that is unknown
@@ -134,6 +143,22 @@ std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
     text += "; a division by 0 has no value";
   if (of_pauses && counts_phases(now)) text.append("; ").append(kCountsPhases);
   return text;
+}
+
+NamedCondition named_condition(std::string_view text) {
+  const std::size_t colon = text.find(':');  // conditions have none
+  if (colon == text.npos) return {.name = {}, .text = std::string(text)};
+  return {.name = std::string(trimmed(text.substr(0, colon))), .text = std::string(trimmed(text.substr(colon + 1)))};
+}
+
+LastingWatch::State LastingWatch::look(const Snapshot& now, const Snapshot* before) {
+  if (before == nullptr && watch_.needs_two()) return State::kUnknown;
+  if (!watch_.holds(now, before)) {
+    since_.reset();
+    return State::kFails;
+  }
+  if (!since_) since_ = now.monotonic_ns;
+  return now.monotonic_ns - *since_ >= span_ ? State::kLasted : State::kHolds;
 }
 
 }  // namespace jtrace::perfdata

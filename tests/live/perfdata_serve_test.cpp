@@ -151,6 +151,57 @@ TEST(Check, ItsStatusIsItsAnswer) {
   must(jvm->ask("release"));
 }
 
+TEST(Check, WaitsUntilEachConditionHasHeld) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  auto jvm = must(JvmProcess::start(*jdk, "Workload", {.flags = {"-XX:+UseSerialGC"}}));
+  auto waiting = must(BackgroundCommand::start(
+      {hsperf_binary(), "check", jvm->pid_text(), "--until", "--timeout", "10m", "-i", "50ms", "now: threads.live > 1",
+       "later: threads.live >= 300", "--then", "echo \"then $HSPERF_NAME $HSPERF_PID\""}));
+  ASSERT_TRUE(waiting->wait_out_line("then now " + jvm->pid_text(), seconds(60))) << waiting->err();
+  must(jvm->ask("hold 300"));
+  EXPECT_EQ(must(waiting->wait_exit()), 0);
+  const std::string out = waiting->out();
+  EXPECT_THAT(out, ::testing::ContainsRegex("^[0-9:]+\\.[0-9]+ holds: now: threads.live="));
+  EXPECT_THAT(out, ::testing::ContainsRegex("\n[0-9:]+\\.[0-9]+ holds: later: threads.live=3"));
+  EXPECT_EQ(out.find("holds: now", out.find("holds: now") + 1), out.npos) << "each is said once: " << out;
+  EXPECT_THAT(out, Not(HasSubstr("does not")));
+  EXPECT_THAT(out, HasSubstr("then later " + jvm->pid_text()));
+  must(jvm->ask("release"));
+}
+
+TEST(Check, ThatItDidNotHoldInTimeIsAStatusOfItsOwn) {
+  const auto jdk = any_jdk();
+  if (!jdk) JTRACE_SKIP("live", "no JDK");
+  auto jvm = must(JvmProcess::start(*jdk, "Workload"));
+  const auto check = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"check", jvm->pid_text()});
+    return must(run_hsperf(words));
+  };
+  const std::string never = "threads.live > 5000", always = "now: threads.live > 0";
+  const auto late = check({"--until", "--timeout", "200ms", "-i", "50ms", never});
+  EXPECT_EQ(late.status, 6) << late.err;
+  EXPECT_THAT(late.out, HasSubstr(" does not hold: threads.live="));
+  EXPECT_EQ(check({never, always}).status, 1);
+  for (const auto& words : {std::vector<std::string>{"-q", never, always}, {"-q", always}}) {
+    const auto quiet = check(words);
+    EXPECT_EQ(quiet.out, "");
+    EXPECT_EQ(quiet.status, words.size() == 3 ? 1 : 0);
+  }
+  const auto answer = check({"--format", "json", "--then", "echo done", never, always});
+  const json parsed = json::parse(answer.out);
+  EXPECT_EQ(parsed["view"], "check");
+  ASSERT_EQ(parsed["data"].size(), 2u);
+  EXPECT_EQ(parsed["data"][0]["condition"], never);
+  EXPECT_EQ(parsed["data"][0]["holds"], false);
+  EXPECT_EQ(parsed["data"][1]["name"], "now");
+  EXPECT_EQ(parsed["data"][1]["holds"], true);
+  EXPECT_GT(parsed["data"][1]["time"], 1e9);
+  EXPECT_EQ(parsed["data"][1]["values"][0]["name"], "threads.live");
+  EXPECT_THAT(answer.err, HasSubstr("done"));
+  EXPECT_EQ(check({"--timeout", "1s", always}).status, 2) << "it is for --until";
+}
+
 // The output of a program on a terminal of its own until it has printed `wanted`, or ends.
 std::string read_until(int terminal, const std::string& wanted) {
   std::string text;

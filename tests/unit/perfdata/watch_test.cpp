@@ -160,6 +160,41 @@ TEST(Watch, AnUnknownNameHasItsNearest) {
   EXPECT_THAT(text.error().message(), HasSubstr("is not a number"));
 }
 
+TEST(Watch, HasItsValuesWithUnits) {
+  const Snapshot now = at(2, 10);
+  const auto values = watch_of("old.share > 70% and gc.rate > 1", now).values(now, nullptr);
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(values[0].name, "old.share");
+  EXPECT_EQ(values[0].value, 0.75);
+  EXPECT_EQ(values[0].unit, "share");
+  EXPECT_EQ(values[1].value, std::nullopt);
+}
+
+TEST(NamedCondition, HasANameInFrontOrNone) {
+  EXPECT_EQ(named_condition("full heap: old.share > 90%").name, "full heap");
+  EXPECT_EQ(named_condition("full heap: old.share > 90%").text, "old.share > 90%");
+  EXPECT_EQ(named_condition("old.share > 90%").name, "");
+  EXPECT_EQ(named_condition("old.share > 90%").shown(), "old.share > 90%");
+}
+
+TEST(LastingWatch, BeginsAgainAfterABreak) {
+  using State = LastingWatch::State;
+  LastingWatch watch(watch_of("gc.count > 3", at(0, 0)), std::chrono::seconds(2));
+  EXPECT_EQ(watch.look(at(0, 4), nullptr), State::kHolds);
+  EXPECT_EQ(watch.look(at(1, 3), nullptr), State::kFails);
+  EXPECT_EQ(watch.look(at(2, 4), nullptr), State::kHolds);
+  EXPECT_EQ(watch.look(at(3, 4), nullptr), State::kHolds) << "the break is not longer ago than two seconds";
+  EXPECT_EQ(watch.look(at(4, 4), nullptr), State::kLasted);
+}
+
+TEST(LastingWatch, OfARateTakesTwoLooks) {
+  using State = LastingWatch::State;
+  LastingWatch watch(watch_of("gc.rate > 1", at(0, 0)), std::chrono::seconds(0));
+  const Snapshot before = at(0, 0), now = at(1, 4);
+  EXPECT_EQ(watch.look(before, nullptr), State::kUnknown);
+  EXPECT_EQ(watch.look(now, &before), State::kLasted);
+}
+
 std::string refusal(std::string_view text) {
   const Snapshot now = at(2, 10);
   const auto watch = Watch::of(*Expression::parse(text), now);

@@ -1,0 +1,30 @@
+#include "cli/hsperf_check_text.h"
+
+#include "base/strings.h"
+#include "trace/io/statistics_rows.h"
+
+namespace jtrace::cli {
+
+std::string text_of(const CheckAnswer& answer) {
+  std::string text = answer.time == 0 ? "" : trace::io::time_of_day(answer.time) + " ";
+  text += answer.holds ? "holds: " : "does not hold: ";
+  if (!answer.condition.name.empty()) text += printable(answer.condition.name) + ": ";
+  return text + answer.explained + "\n";
+}
+
+void write_answer(JsonWriter& json, const CheckAnswer& answer) {
+  json.begin_object();
+  if (!answer.condition.name.empty()) json.member("name", answer.condition.name);
+  json.member("condition", answer.condition.text).member("holds", answer.holds);
+  if (answer.time != 0) json.member("time", static_cast<double>(answer.time) / 1e9);
+  json.key("values").begin_array();
+  for (const perfdata::Watch::Value& each : answer.values) {
+    json.begin_object().member("name", each.name);
+    if (each.value) json.member("value", *each.value);
+    if (!each.unit.empty()) json.member("unit", each.unit);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+}  // namespace jtrace::cli

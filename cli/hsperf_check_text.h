@@ -1,0 +1,25 @@
+// The answers of `hsperf check`, as text and JSON. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "perfdata/watch.h"
+
+namespace jtrace::cli {
+
+struct CheckAnswer {
+  perfdata::NamedCondition condition;
+  bool holds = false;
+  std::uint64_t time = 0;  // of the look that decided it, ns since the epoch; 0: of a file, whose time is not known
+  std::string explained;   // Watch::explain()
+  std::vector<perfdata::Watch::Value> values;
+};
+
+// "23:21:56.041 holds: full heap: old.share=0.91 share\n"; the time is UTC.
+std::string text_of(const CheckAnswer& answer);
+void write_answer(JsonWriter& json, const CheckAnswer& answer);
+
+}  // namespace jtrace::cli
