@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
+#include <string_view>
 
 #include "base/strings.h"
 #include "base/terminal.h"
@@ -31,7 +33,75 @@ std::string millis(double seconds) {
   return text;
 }
 
+struct Column {
+  std::string_view heading;  // as wide as its cells
+  int leaves;                // the order in which columns go where there is no room; 0: it stays
+};
+constexpr Column kHistoryColumns[] = {{"     PID", 0},
+                                      {" HEAP", 0},
+                                      {"  MAX", 6},
+                                      {"    %", 5},
+                                      {"heap            ", 2},
+                                      {"  GC%", 0},
+                                      {"  GC/s", 3},
+                                      {"pauses          ", 1},
+                                      {"  THR", 0},
+                                      {"  UP", 4}};
+constexpr Column kPauseColumns[] = {
+    {"     PID", 0}, {" HEAP", 4},     {"  MAX", 2},   {"  PAUSES", 0},
+    {"   GC/s", 3},  {"  LONGEST", 0}, {" MISSED", 1}, {"LAST PAUSE                    ", 0}};
+constexpr std::size_t kMain = 24;  // columns of it that are seen, if it is that long
+
+std::span<const Column> columns_of(TopColumns shown) {
+  if (shown == TopColumns::kPauses) return kPauseColumns;
+  return kHistoryColumns;
+}
+
+std::string chosen_of(const std::vector<std::string>& cells, const std::vector<bool>& chosen) {
+  std::string text;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    if (chosen[i]) text += cells[i] + " ";
+  return text;
+}
+
+template <class... Values>
+std::string cell(const char* format, Values... values) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
 }  // namespace
+
+std::string top_head(std::size_t jvms, std::size_t refused, std::size_t columns) {
+  std::string head = "hsperf top: " + counted(jvms, "JVM");
+  if (refused != 0) head += ", " + std::to_string(refused) + " cannot be read";
+  for (const std::string_view keys : {"   sort: h heap, g gc, t threads, p pid, n name   c causes   q quits",
+                                      "   sort: h g t p n   c causes   q quits", "   q quits"})
+    if (columns == 0 || head.size() + keys.size() <= columns) return head.append(keys);
+  return head;
+}
+
+std::vector<bool> top_columns(TopColumns shown, std::size_t columns, std::size_t main) {
+  const auto all = columns_of(shown);
+  std::vector<bool> chosen(all.size(), true);
+  if (columns == 0) return chosen;
+  std::size_t width = std::clamp<std::size_t>(main, 4, kMain);
+  for (const Column& each : all) width += each.heading.size() + 1;
+  for (int next = 1; width > columns; ++next) {
+    const auto leaves = std::find_if(all.begin(), all.end(), [&](const Column& each) { return each.leaves == next; });
+    if (leaves == all.end()) break;
+    chosen[static_cast<std::size_t>(leaves - all.begin())] = false;
+    width -= leaves->heading.size() + 1;
+  }
+  return chosen;
+}
+
+std::string top_heading(TopColumns shown, const std::vector<bool>& chosen) {
+  std::vector<std::string> headings;
+  for (const Column& each : columns_of(shown)) headings.emplace_back(each.heading);
+  return chosen_of(headings, chosen) + "MAIN";
+}
 
 bool top_order_of(char key, TopOrder& order) {
   switch (key) {
@@ -119,35 +189,33 @@ void TopView::note_pauses(Line& line, const Snapshot& now) {
 }
 
 // Pauses between two looks of which only the number is known may have been longer.
-std::string TopView::pauses_of(const Line& line) const {
-  char numbers[200];
-  const auto missed = static_cast<long long>(line.tracker.missed());
-  std::snprintf(numbers, sizeof numbers, "%8d %5s %5s %8s %7s %9s %7s ", static_cast<int>(line.pid),
-                short_size(line.heap_used).c_str(), line.heap_max > 0 ? short_size(line.heap_max).c_str() : "-",
-                line.has_pauses ? std::to_string(static_cast<long long>(line.pauses)).c_str() : "-",
-                line.has_rates ? percent(line.gc_rate / 100).c_str() : "-",
-                line.tracker.seen() == 0 ? "-" : millis(line.longest).c_str(),
-                line.has_pauses ? std::to_string(missed).c_str() : "-");
+std::vector<std::string> TopView::pauses_of(const Line& line) const {
   std::string name = line.kind + (line.kind.empty() || line.cause.empty() ? "" : ", ") + line.cause;
-  std::string printed;
-  append_one_line(printed, name.empty() ? (line.pauses > 0 ? "?" : "-") : name);
-  printed.resize(std::max<std::size_t>(printed.size(), 30), ' ');
-  return numbers + printed + " " + line.main;
+  std::string last;
+  append_one_line(last, name.empty() ? (line.pauses > 0 ? "?" : "-") : name);
+  last.resize(std::max<std::size_t>(last.size(), 30), ' ');
+  const auto number = [&](std::int64_t value) { return line.has_pauses ? std::to_string(value) : "-"; };
+  return {cell("%8d", static_cast<int>(line.pid)),
+          cell("%5s", short_size(line.heap_used).c_str()),
+          cell("%5s", line.heap_max > 0 ? short_size(line.heap_max).c_str() : "-"),
+          cell("%8s", number(static_cast<std::int64_t>(line.pauses)).c_str()),
+          cell("%7s", line.has_rates ? percent(line.gc_rate / 100).c_str() : "-"),
+          cell("%9s", line.tracker.seen() == 0 ? "-" : millis(line.longest).c_str()),
+          cell("%7s", number(line.tracker.missed()).c_str()),
+          last};
 }
 
-std::string TopView::text_of(const Line& line) const {
-  char numbers[160];
-  std::snprintf(numbers, sizeof numbers, "%8d %5s %5s %5s ", static_cast<int>(line.pid),
-                short_size(line.heap_used).c_str(), line.heap_max > 0 ? short_size(line.heap_max).c_str() : "-",
-                line.heap_max > 0 ? percent(line.heap_used / line.heap_max).c_str() : "-");
-  std::string text = numbers + sparkline(line.heap_history, kHistory);
-  char rates[160];
-  std::snprintf(rates, sizeof rates, " %5s %6s ", line.has_rates ? percent(line.gc_share).c_str() : "-",
-                line.has_rates ? percent(line.gc_rate / 100).c_str() : "-");
-  text += rates + sparkline(line.gc_history, kHistory);
-  char rest[80];
-  std::snprintf(rest, sizeof rest, " %5.0f %4s ", line.threads, short_time(line.uptime).c_str());
-  return text + rest + line.main;
+std::vector<std::string> TopView::cells_of(const Line& line) const {
+  return {cell("%8d", static_cast<int>(line.pid)),
+          cell("%5s", short_size(line.heap_used).c_str()),
+          cell("%5s", line.heap_max > 0 ? short_size(line.heap_max).c_str() : "-"),
+          cell("%5s", line.heap_max > 0 ? percent(line.heap_used / line.heap_max).c_str() : "-"),
+          sparkline(line.heap_history, kHistory),
+          cell("%5s", line.has_rates ? percent(line.gc_share).c_str() : "-"),
+          cell("%6s", line.has_rates ? percent(line.gc_rate / 100).c_str() : "-"),
+          sparkline(line.gc_history, kHistory),
+          cell("%5.0f", line.threads),
+          cell("%4s", short_time(line.uptime).c_str())};
 }
 
 std::vector<std::string> TopView::lines(TopOrder order, std::size_t rows, std::size_t columns, TopColumns shown) const {
@@ -163,14 +231,12 @@ std::vector<std::string> TopView::lines(TopOrder order, std::size_t rows, std::s
     }
     return a->pid < b->pid;
   });
-  std::string head = "hsperf top: " + counted(sorted.size(), "JVM");
-  if (refused_ != 0) head += ", " + std::to_string(refused_) + " cannot be read";
-  head += "   sort: h heap, g gc, t threads, p pid, n name   c causes   q quits";
-  std::vector<std::string> text = {head};
-  const bool pauses = shown == TopColumns::kPauses;
-  text.push_back(pauses ? "     PID  HEAP   MAX   PAUSES    GC/s   LONGEST  MISSED LAST PAUSE                     MAIN"
-                        : "     PID  HEAP   MAX     % heap              GC%   GC/s pauses            THR   UP MAIN");
-  for (const Line* line : sorted) text.push_back(pauses ? pauses_of(*line) : text_of(*line));
+  std::size_t main = 0;
+  for (const Line* line : sorted) main = std::max(main, line->main.size());
+  const std::vector<bool> chosen = top_columns(shown, columns, main);
+  std::vector<std::string> text = {top_head(sorted.size(), refused_, columns), top_heading(shown, chosen)};
+  for (const Line* line : sorted)
+    text.push_back(chosen_of(shown == TopColumns::kPauses ? pauses_of(*line) : cells_of(*line), chosen) + line->main);
   if (rows != 0 && text.size() > rows) text.resize(rows);
   if (columns != 0)
     for (std::string& line : text) line = cut_to_columns(line, columns);

@@ -27,7 +27,8 @@ class TopView {
   // Takes what `jvms` knows now into the histories.
   void update(const JvmSet& jvms);
   // A head line, a line of headings and a line for each JVM, at most `rows` in all and `columns` characters each;
-  // without newlines. `columns` 0: as long as they get.
+  // without newlines. `columns` 0: as long as they get; otherwise columns are left out, so that the main class has
+  // room.
   std::vector<std::string> lines(TopOrder order, std::size_t rows, std::size_t columns,
                                  TopColumns shown = TopColumns::kHistories) const;
 
@@ -48,13 +49,19 @@ class TopView {
     std::string cause, kind;  // of the last one; "": not known
   };
   void note_pauses(Line& line, const Snapshot& now);
-  std::string text_of(const Line& line) const;
-  std::string pauses_of(const Line& line) const;
+  std::vector<std::string> cells_of(const Line& line) const;
+  std::vector<std::string> pauses_of(const Line& line) const;
 
   std::map<std::uint64_t, Line> lines_;  // by LiveJvm::number
   std::size_t refused_ = 0;
   std::uint64_t round_ = 0;
 };
+
+// The head line: what fits of the keys; the one that ends is the last to go. `columns` 0: all.
+std::string top_head(std::size_t jvms, std::size_t refused, std::size_t columns);
+// Which of the columns of TopView fit beside a main class of that length.
+std::vector<bool> top_columns(TopColumns shown, std::size_t columns, std::size_t main);
+std::string top_heading(TopColumns shown, const std::vector<bool>& chosen);
 
 // Eight heights of a block for values from 0 to 1; blanks in front up to `width`.
 std::string sparkline(const std::deque<double>& values, std::size_t width);

@@ -28,6 +28,23 @@ TEST(TopView, WithoutJvmsThereAreHeadings) {
   EXPECT_EQ(view.lines(TopOrder::kHeap, 1, 10), std::vector<std::string>{"hsperf top"});
 }
 
+TEST(TopView, ANarrowScreenKeepsTheMainClassAndTheKeyThatEnds) {
+  constexpr std::size_t kMain = 40;  // characters of a main class
+  for (const TopColumns shown : {TopColumns::kHistories, TopColumns::kPauses}) {
+    const std::string heading = top_heading(shown, top_columns(shown, 80, kMain));
+    EXPECT_LE(heading.size(), 80u - 20 + 4) << "20 columns are left for it";
+    EXPECT_THAT(heading, testing::HasSubstr("PID"));
+    EXPECT_TRUE(heading.ends_with(" MAIN"));
+    EXPECT_LT(heading.size(), top_heading(shown, top_columns(shown, 200, kMain)).size());
+  }
+  EXPECT_EQ(top_heading(TopColumns::kHistories, top_columns(TopColumns::kHistories, 80, kMain)),
+            "     PID  HEAP   MAX     %   GC%   GC/s   THR   UP MAIN");
+  for (const std::size_t columns : {std::size_t{200}, std::size_t{80}, std::size_t{40}}) {
+    EXPECT_LE(top_head(12, 3, columns).size(), columns);
+    EXPECT_TRUE(top_head(12, 0, columns).ends_with("   q quits")) << columns;
+  }
+}
+
 TEST(TopView, KeysChooseTheOrder) {
   TopOrder order = TopOrder::kHeap;
   EXPECT_TRUE(top_order_of('g', order));
