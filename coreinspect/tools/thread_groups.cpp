@@ -179,7 +179,7 @@ std::string ThreadGroups::text() const {
   return out;
 }
 
-void ThreadGroups::write(JsonWriter& json, const std::function<void(JsonWriter&, const Walk&)>& write_frames,
+void ThreadGroups::write(JsonWriter& json, const std::function<void(JsonWriter&, const GroupMember&)>& write_frames,
                          const std::function<void(JsonWriter&, const Wait&)>& write_wait) const {
   for (const Group* group : by_size()) {
     json.begin_object().member("count", group->names.size()).member("state", group->first.state);
@@ -201,7 +201,7 @@ void ThreadGroups::write(JsonWriter& json, const std::function<void(JsonWriter&,
       json.end_array().end_object();
     }
     json.end_array().key("frames");
-    write_frames(json, *group->first.walk);
+    write_frames(json, group->first);
     json.end_object();
   }
 }

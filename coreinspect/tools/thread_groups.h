@@ -39,8 +39,9 @@ class ThreadGroups {
   void add(GroupMember member);
   // The largest groups first; equal groups in the order in which they came.
   std::string text() const;
-  // One object for each group; `write_frames` writes the array of a walk's frames, `write_wait` the members of a wait.
-  void write(JsonWriter& json, const std::function<void(JsonWriter&, const Walk&)>& write_frames,
+  // One object for each group; `write_frames` writes the array of a member's frames, `write_wait` the members of a
+  // wait.
+  void write(JsonWriter& json, const std::function<void(JsonWriter&, const GroupMember&)>& write_frames,
              const std::function<void(JsonWriter&, const Wait&)>& write_wait) const;
 
  private:

@@ -1,9 +1,11 @@
 // The views `threads` and `stack`: what each thread does.
 #include <algorithm>
 
+#include "base/joined.h"
 #include "base/name_pattern.h"
 #include "base/strings.h"
 #include "coreinspect/tools/frame_variables.h"
+#include "coreinspect/tools/idle_threads.h"
 #include "coreinspect/tools/owned_locks.h"
 #include "coreinspect/tools/profile.h"
 #include "coreinspect/tools/task_waits.h"
@@ -70,8 +72,9 @@ void append_end(std::string& out, const Walk& walk) {
   if (walk.incomplete()) out += "    - the rest cannot be read: " + walk.stopped + "\n";
 }
 
-void append_walk(std::string& out, const Walk& walk, Shown shown, const ObjectNames& names) {
-  for (const Frame& frame : walk.frames) append_frame(out, frame, shown, names);
+// `first`: the frame from which on they are shown.
+void append_walk(std::string& out, const Walk& walk, std::size_t first, Shown shown, const ObjectNames& names) {
+  for (std::size_t i = first; i < walk.frames.size(); ++i) append_frame(out, walk.frames[i], shown, names);
   append_end(out, walk);
 }
 
@@ -110,7 +113,7 @@ std::string note_of(const VirtualThread& thread, const ObjectNames& names) {
                               : "");
 }
 
-void append_text(std::string& out, const ThreadReport& report, const LockFacts& locks, Shown shown,
+void append_text(std::string& out, const ThreadReport& report, std::size_t first, const LockFacts& locks, Shown shown,
                  const ObjectNames& names) {
   const JavaThread& java = report.java;
   if (java.address == 0) {
@@ -127,7 +130,7 @@ void append_text(std::string& out, const ThreadReport& report, const LockFacts& 
   if (const std::string note = note_of(locks, java); !note.empty()) out += "    - " + printable(note) + "\n";
   if (report.held) out += "    - held by " + printable(target::describe_tracer(*report.held)) + "\n";
   append_owned(out, java.object, shown);
-  append_walk(out, report.walk, shown, names);
+  append_walk(out, report.walk, first, shown, names);
   if (!java.problem.empty()) out += "    - not all of this thread can be read: " + java.problem + "\n";
   out += "\n";
 }
@@ -139,7 +142,7 @@ void append_text(std::string& out, const VirtualThread& thread, const LockFacts&
   if (const std::string note = note_of(thread, names); !note.empty()) out += "    - " + printable(note) + "\n";
   if (const Wait* wait = locks.wait_of(thread.object)) out += "    - " + describe(*wait) + "\n";
   append_owned(out, thread.object, shown);
-  append_walk(out, thread.walk, shown, names);
+  append_walk(out, thread.walk, 0, shown, names);
   out += "\n";
 }
 
@@ -161,11 +164,12 @@ void write_frame(JsonWriter& json, const Frame& frame, const FrameVariables* var
   json.end_object();
 }
 
-void write_walk(JsonWriter& json, const Walk& walk, Shown shown, const ObjectNames& names) {
+void write_walk(JsonWriter& json, const Walk& walk, std::size_t first, Shown shown, const ObjectNames& names) {
   json.key("frames").begin_array();
   std::vector<std::pair<std::size_t, Address>> locked;
   std::size_t index = 0;
-  for (const Frame& frame : walk.frames) {
+  for (std::size_t i = first; i < walk.frames.size(); ++i) {
+    const Frame& frame = walk.frames[i];
     if (!frame.method && !shown.stubs) continue;
     write_frame(json, frame, shown.variables);
     for (Address lock : frame.locks) locked.emplace_back(index, lock);
@@ -206,7 +210,7 @@ void write_owned(JsonWriter& json, Address thread, Shown shown) {
   json.end_array();
 }
 
-void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& locks, Shown shown,
+void write_json(JsonWriter& json, const ThreadReport& report, std::size_t first, const LockFacts& locks, Shown shown,
                 const ObjectNames& names) {
   const JavaThread& java = report.java;
   const bool is_java = java.address != 0;
@@ -226,7 +230,7 @@ void write_json(JsonWriter& json, const ThreadReport& report, const LockFacts& l
   if (const LockFacts::Party* carried = carried_by(locks, java)) json.member("carries", carried->id);
   write_wait(json, locks.wait_of(java.address));
   if (is_java) write_owned(json, java.object, shown);
-  write_walk(json, report.walk, shown, names);
+  write_walk(json, report.walk, first, shown, names);
   if (!java.problem.empty()) json.member("threadProblem", java.problem);
   json.end_object();
 }
@@ -243,7 +247,7 @@ void write_json(JsonWriter& json, const VirtualThread& thread, const LockFacts& 
   }
   write_wait(json, locks.wait_of(thread.object));
   write_owned(json, thread.object, shown);
-  write_walk(json, thread.walk, shown, names);
+  write_walk(json, thread.walk, 0, shown, names);
   json.end_object();
 }
 
@@ -332,7 +336,7 @@ GroupMember member_of(const std::string& name, std::string_view state, const Wal
   return member;
 }
 
-// How many frames of a carrier are shown with the virtual thread that it runs.
+// How many frames of a carrier are those of the virtual thread that it runs, which is shown with them.
 std::size_t frames_of_carried(const ThreadSnapshot& snapshot, const JavaThread& java) {
   const auto carried =
       std::find_if(snapshot.virtual_threads.begin(), snapshot.virtual_threads.end(), [&](const VirtualThread& each) {
@@ -341,25 +345,35 @@ std::size_t frames_of_carried(const ThreadSnapshot& snapshot, const JavaThread& 
   return carried == snapshot.virtual_threads.end() ? 0 : carried->walk.frames.size();
 }
 
-void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as_json, Shown shown,
+std::string idle_text(const std::vector<std::string>& names) {
+  return names.empty() ? "" : "idle threads of the JDK: " + joined(name_families(names)) + "\n\n";
+}
+
+// `with_idle`: idle threads of the JDK too, otherwise one line has them.
+void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as_json, bool with_idle, Shown shown,
                  const ObjectNames& names, ViewResult& result) {
   ThreadGroups groups([&](Address lock) { return names.class_of(lock); });
-  for (const ThreadReport& each : snapshot.threads)
+  std::vector<std::string> idle;
+  for (const ThreadReport& each : snapshot.threads) {
+    const Wait* wait = locks.wait_of(each.java.address);
+    if (!with_idle && is_idle_of_jdk(each, wait)) {
+      idle.push_back(each.shown_name());
+      continue;
+    }
     groups.add(member_of(each.shown_name(), each.java.address != 0 ? each.java.state() : "", each.walk, shown, names,
-                         locks.wait_of(each.java.address), note_of(locks, each.java),
-                         as_json ? 0 : frames_of_carried(snapshot, each.java)));
+                         wait, note_of(locks, each.java), frames_of_carried(snapshot, each.java)));
+  }
   for (const VirtualThread& each : snapshot.virtual_threads)
     groups.add(
         member_of(each.name, each.state(), each.walk, shown, names, locks.wait_of(each.object), note_of(each, names)));
   JsonWriter json(result.out);
-  const auto write_frames = [&](JsonWriter& to, const Walk& walk) {
+  const auto write_frames = [&](JsonWriter& to, const GroupMember& member) {
     to.begin_array();
-    for (const Frame& frame : walk.frames)
-      if (frame.method || shown.stubs) write_frame(to, frame, nullptr);
+    for (const std::size_t place : member.places) write_frame(to, member.walk->frames[place], nullptr);
     to.end_array();
   };
   if (as_json) groups.write(json, write_frames, [](JsonWriter& to, const Wait& wait) { write_members(to, wait); });
-  else result.out += groups.text();
+  else result.out += groups.text() + idle_text(idle);
 }
 
 // Why the objects may be elsewhere than the frames say; "" if they are not.
@@ -412,13 +426,15 @@ Result<ViewResult> show(Inspection& inspection, const ViewOptions& options, Show
     if (!options.json) result.out += pause_text(snapshot);
   }
   if (options.threads.group) {
-    show_groups(snapshot, locks, options.json, shown, names, result);
+    const bool with_idle = options.json || !options.threads.name.empty();
+    show_groups(snapshot, locks, options.json, with_idle, shown, names, result);
     return result;
   }
   JsonWriter json(result.out);
   for (const ThreadReport& report : snapshot.threads) {
-    if (options.json) write_json(json, report, locks, shown, names);
-    else append_text(result.out, report, locks, shown, names);
+    const std::size_t first = frames_of_carried(snapshot, report.java);
+    if (options.json) write_json(json, report, first, locks, shown, names);
+    else append_text(result.out, report, first, locks, shown, names);
   }
   for (const VirtualThread& thread : snapshot.virtual_threads) {
     if (options.json) write_json(json, thread, locks, shown, names);

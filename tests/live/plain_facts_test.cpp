@@ -59,6 +59,23 @@ TEST_P(Facts, NameTheVirtualThreadsThatWaitForEachOthersClass) {
   EXPECT_TRUE(jvm_->alive());
 }
 
+std::size_t times_in(const std::string& text, std::string_view wanted) {
+  std::size_t times = 0;
+  for (std::size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) ++times;
+  return times;
+}
+
+TEST_P(Facts, OfGroupsTheJdksIdleThreadsAreOneLine) {
+  start();
+  const auto groups = must(run_jtrace({"stack", jvm_->pid_text(), "--java", "--group"}));
+  const std::size_t at = groups.out.rfind("idle threads of the JDK: ");
+  ASSERT_NE(at, groups.out.npos) << groups.out;
+  EXPECT_THAT(groups.out.substr(at), AllOf(HasSubstr("\"Finalizer\""), HasSubstr("\"Signal Dispatcher\"")));
+  EXPECT_THAT(groups.out, AllOf(Not(HasSubstr("Finalizer$FinalizerThread.run")), HasSubstr("\"main\"")));
+  const auto asked = must(run_jtrace({"stack", jvm_->pid_text(), "--java", "--group", "--thread", "Finalizer"}));
+  EXPECT_THAT(asked.out, HasSubstr("Finalizer$FinalizerThread.run"));
+}
+
 TEST_P(Facts, OfAPinnedVirtualThreadAreItsFramesAndItsCarrier) {
   if (GetParam().version < 21) GTEST_SKIP() << "JDK " << GetParam().version << " has no virtual threads";
   start();
@@ -80,6 +97,7 @@ TEST_P(Facts, OfAPinnedVirtualThreadAreItsFramesAndItsCarrier) {
     std::vector<std::string> words = {"stack", jvm_->pid_text()};
     if (java_only) words.emplace_back("--java");
     const auto stack = must(run_jtrace(words));
+    EXPECT_EQ(times_in(stack.out, "PlainFacts$SlowVirtual.<clinit>"), 1u) << "the carrier has its own frames only";
     const std::size_t begin = stack.out.find("\"pinned\" #");
     ASSERT_NE(begin, stack.out.npos);
     EXPECT_THAT(
@@ -88,13 +106,19 @@ TEST_P(Facts, OfAPinnedVirtualThreadAreItsFramesAndItsCarrier) {
               HasSubstr(", pinned: it waits and keeps its carrier\n"), HasSubstr("PlainFacts$SlowVirtual.<clinit>")));
     words.emplace_back("--group");
     const auto groups = must(run_jtrace(words));
-    constexpr std::string_view kFrame = "PlainFacts$SlowVirtual.<clinit>";
-    const std::size_t once = groups.out.find(kFrame);
-    ASSERT_NE(once, groups.out.npos) << groups.out;
-    EXPECT_EQ(groups.out.find(kFrame, once + 1), groups.out.npos) << "the carrier has its own frames only";
+    EXPECT_EQ(times_in(groups.out, "PlainFacts$SlowVirtual.<clinit>"), 1u) << groups.out;
     EXPECT_THAT(groups.out, AllOf(HasSubstr("carries virtual thread #"), HasSubstr(", pinned: ")));
   }
   EXPECT_EQ(pinned["pinned"], true);
+  for (const auto& words : {std::vector<std::string>{}, {"--group"}}) {
+    std::vector<std::string> all = {"stack", jvm_->pid_text(), "--java", "--format", "json"};
+    all.insert(all.end(), words.begin(), words.end());
+    std::size_t with_frame = 0;
+    const json document = json::parse(must(run_jtrace(all)).out);
+    for (const json& row : document["data"])
+      if (row["frames"].dump().find("PlainFacts$SlowVirtual") != std::string::npos) ++with_frame;
+    EXPECT_EQ(with_frame, 1u) << words.size();
+  }
   EXPECT_TRUE(jvm_->alive());
 }
 

@@ -26,7 +26,7 @@ std::string json_of(const ThreadGroups& groups) {
   std::string out;
   JsonWriter json(out);
   groups.write(
-      json, [](JsonWriter& to, const Walk&) { to.begin_array().end_array(); }, [](JsonWriter&, const Wait&) {});
+      json, [](JsonWriter& to, const GroupMember&) { to.begin_array().end_array(); }, [](JsonWriter&, const Wait&) {});
   return out;
 }
 
