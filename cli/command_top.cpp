@@ -3,17 +3,21 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "base/clock.h"
+#include "base/joined.h"
 #include "base/json_answer.h"
 #include "base/strings.h"
 #include "base/terminal.h"
 #include "base/wait_readable.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
+#include "cli/screen_keys.h"
 #include "cli/stop_signals.h"
 #include "cli/units.h"
 #include "cli/view_run.h"
+#include "coreinspect/tools/thread_groups.h"
 #include "coreinspect/tools/top_threads.h"
 #include "sampling/live_top.h"
 
@@ -25,6 +29,7 @@ struct TopArguments {
   std::chrono::milliseconds interval{1000};
   std::uint64_t count = 0;
   std::size_t rows = 20;
+  bool with_idle = false;  // --rows: as many as are asked for
   bool ptrace = false;
 };
 
@@ -34,13 +39,31 @@ std::string share_of_frame(const coreinspect::TopRow& row) {
   return " (" + std::to_string(100 * row.of_frame / row.samples) + " %)";
 }
 
+// A carrier is named after the virtual thread that it runs.
+std::string name_of(const coreinspect::TopRow& row) {
+  if (row.carried == 0) return printable(row.name);
+  std::string carried = std::to_string(row.carried) + " virtual threads";
+  if (row.carried_id != 0)
+    carried =
+        row.carried_name.empty() ? "virtual thread #" + std::to_string(row.carried_id) : printable(row.carried_name);
+  else if (row.carried == 1) carried = "a virtual thread";
+  return carried + " on " + printable(row.name);
+}
+
+// What the column shows as 0.0.
+bool is_idle(const coreinspect::TopRow& row) { return row.measured && row.cpu < 0.0005; }
+
+std::string text_of_idle(const std::vector<std::string>& names) {
+  return "    0.0        - " + counted(names.size(), "thread") + ": " + joined(coreinspect::name_families(names));
+}
+
 std::string text_of(const coreinspect::TopRow& row) {
   char share[32] = "      -";
   if (row.measured) std::snprintf(share, sizeof share, "%7.1f", row.cpu * 100);
   char line[100];
   std::snprintf(line, sizeof line, "%s %8d %-13.*s ", share, row.native_id, static_cast<int>(row.state.size()),
                 row.state.data());
-  return line + printable(row.name) + (row.frame.empty() ? "" : "  " + row.frame) + share_of_frame(row);
+  return line + name_of(row) + (row.frame.empty() ? "" : "  " + row.frame) + share_of_frame(row);
 }
 
 std::string text_of_ended(double share) {
@@ -49,25 +72,33 @@ std::string text_of_ended(double share) {
   return text;
 }
 
-std::string heading_of(const coreinspect::TopTable& table, std::size_t rows) {
+std::string heading_of(const coreinspect::TopTable& table, std::size_t rows, std::size_t busy, bool has_keys) {
   char pause[64] = "; the target was not stopped";
   if (table.pause.count() != 0)
     std::snprintf(pause, sizeof pause, "; the target was stopped for %.1f ms",
                   static_cast<double>(table.pause.count()) / 1e6);
-  std::string text = counted(table.rows.size(), "thread");
-  if (rows < table.rows.size()) text += ", the busiest " + std::to_string(rows) + " shown";
+  // First, because a narrow screen cuts the rest.
+  std::string text = (has_keys ? "q quits; " : "") + counted(table.rows.size(), "thread");
+  if (rows < busy) text += ", the busiest " + std::to_string(rows) + " shown";
   return text + pause;
 }
 
 // On a screen, as many rows as it has room for, cut to its width.
-std::string text_of(const coreinspect::TopTable& table, std::size_t rows, const TerminalSize& screen) {
+std::string text_of(const coreinspect::TopTable& table, const TopArguments& arguments, const TerminalSize& screen,
+                    bool has_keys) {
   const bool ended = table.ended > 0;
-  // Two headings, who has ended, the messages and the cursor's line.
-  const std::size_t others = 3 + (ended ? 1 : 0) + table.missing.size();
-  if (screen.rows != 0) rows = std::min(rows, screen.rows - std::min(screen.rows, others));
-  std::vector<std::string> lines = {heading_of(table, rows), "   CPU%      NID STATE         THREAD"};
+  std::vector<std::string> idle;
   for (const coreinspect::TopRow& row : table.rows)
-    if (lines.size() - 2 < rows) lines.push_back(text_of(row));
+    if (!arguments.with_idle && is_idle(row)) idle.push_back(row.name);
+  const std::size_t busy = table.rows.size() - idle.size();
+  // Two headings, who is idle, who has ended, the messages and the cursor's line.
+  const std::size_t others = 3 + (idle.empty() ? 0 : 1) + (ended ? 1 : 0) + table.missing.size();
+  std::size_t rows = arguments.rows;
+  if (screen.rows != 0) rows = std::min(rows, screen.rows - std::min(screen.rows, others));
+  std::vector<std::string> lines = {heading_of(table, rows, busy, has_keys), "   CPU%      NID STATE         THREAD"};
+  for (const coreinspect::TopRow& row : table.rows)
+    if (lines.size() - 2 < rows && (arguments.with_idle || !is_idle(row))) lines.push_back(text_of(row));
+  if (!idle.empty()) lines.push_back(text_of_idle(idle));
   if (ended) lines.push_back(text_of_ended(table.ended));
   std::string text;
   for (const std::string& line : lines)
@@ -90,6 +121,8 @@ std::string json_of(const coreinspect::Inspection& inspection, const coreinspect
     if (row.measured) json.member("cpuShare", row.cpu);
     if (row.id != 0) json.member("threadId", row.id).member("state", row.state);
     if (!row.frame.empty()) json.member("frame", row.frame);
+    if (row.carried > 0) json.member("virtualThreads", row.carried);
+    if (row.carried_id != 0) json.member("carries", row.carried_id).member("carriesName", row.carried_name);
     if (row.samples > 0) json.member("samples", row.samples).member("frameSamples", row.of_frame);
     json.end_object();
   }
@@ -135,6 +168,14 @@ ExitStatus run(const TopArguments& arguments) {
   if (!inspection->healthy()) return report(inspection->healthy().error());
   const Looker top = looker_of(inspection, arguments);
   const bool screen = ::isatty(STDOUT_FILENO) && arguments.inspect.format == "text";
+  std::optional<ScreenKeys> keys;
+  if (screen) keys.emplace(stop->get());
+  // False if it is to end.
+  const auto wait = [&](std::uint64_t until) {
+    while (!top.wait(until, keys ? keys->fd() : stop->get()))
+      if (!keys || keys->is_quit()) return false;
+    return true;
+  };
   auto first = top.look();
   const auto interval = static_cast<std::uint64_t>(std::chrono::nanoseconds(arguments.interval).count());
   if (!first) return report(first.error());
@@ -142,17 +183,17 @@ ExitStatus run(const TopArguments& arguments) {
   bool partial = false;
   const auto ended = [&partial] { return partial ? ExitStatus::kPartial : ExitStatus::kOk; };
   for (std::uint64_t looks = 0; arguments.count == 0 || looks < arguments.count; ++looks) {
-    if (!top.wait(monotonic_ns() + interval, stop->get())) return ended();
+    if (!wait(monotonic_ns() + interval)) return ended();
     if (inspection->target().process()->has_exited()) {
       log_info("the target ended");
       return ended();
     }
     const auto table = top.look();
     if (!table) return report(table.error().with_context("top of " + arguments.inspect.target));
-    const std::string text =
-        arguments.inspect.format == "json"
-            ? json_of(*inspection, *table, arguments.rows)
-            : text_of(*table, arguments.rows, screen ? terminal_size(STDOUT_FILENO) : TerminalSize{});
+    const std::string text = arguments.inspect.format == "json"
+                                 ? json_of(*inspection, *table, arguments.rows)
+                                 : text_of(*table, arguments, screen ? terminal_size(STDOUT_FILENO) : TerminalSize{},
+                                           keys && keys->has_keys());
     if (screen) std::fputs("\033[H\033[2J", stdout);
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) return ExitStatus::kOk;  // the reader is gone
@@ -173,14 +214,17 @@ void add_top_command(CLI::App& app, ExitStatus& status) {
   command->add_option("PID", arguments->inspect.target, "process id, or part of a main class")->required();
   add_time(*command, "--interval", arguments->interval, "time between two looks (1s)",
            {.least = std::chrono::milliseconds(50), .most = std::chrono::hours(1)});
-  command->add_option("--count", arguments->count, "how many looks; without it until Ctrl-C");
-  add_rows(*command, arguments->rows, "the busiest threads to show (20)");
+  command->add_option("--count", arguments->count, "how many looks; without it until Ctrl-C, or q on a terminal");
+  auto* rows = add_rows(*command, arguments->rows, "the busiest threads to show, idle ones too (20 that are not idle)");
   command->add_option("--format", arguments->inspect.format, "text or json: one object a look")
       ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--ptrace", arguments->ptrace, "stop threads for each look, without perf events");
   add_max_stop(*command, arguments->inspect, "if threads are stopped: longest single stop (200ms)");
   command->footer("Example: jtrace top 1234 --interval 2");
-  command->callback([arguments, &status] { status = run(*arguments); });
+  command->callback([arguments, rows, &status] {
+    arguments->with_idle = rows->count() > 0;
+    status = run(*arguments);
+  });
 }
 
 }  // namespace jtrace::cli

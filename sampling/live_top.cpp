@@ -50,7 +50,9 @@ void LiveTop::take_samples() {
   jvm_->refresh();
   TakeRecords records;
   records.tick = [this](const SampleRecord& sample) {
-    frames_.add(static_cast<pid_t>(sample.tid), innermost(jvm_->report_of(sample, nullptr).walk));
+    const ThreadReport report = jvm_->report_of(sample, nullptr);
+    frames_.add(static_cast<pid_t>(sample.tid), innermost(report.walk));
+    carried_.add(static_cast<pid_t>(sample.tid), report.java.id, report.java.name);
   };
   events_->drain(records);
 }
@@ -124,11 +126,18 @@ coreinspect::TopTable LiveTop::look(std::size_t rows) {
     row.frame = top.name;
     row.samples = top.samples;
     row.of_frame = top.of_frame;
+    if (row.id != 0) {
+      TopCarried::Carried carried = carried_.of(tid, row.id);
+      row.carried_id = carried.id;
+      row.carried_name = std::move(carried.name);
+      row.carried = carried.threads;
+    }
     if (!top.name.empty() || row.id == 0) continue;
     row.frame = frame_of_sleeper(tid, cpu_ns);
     if (!row.frame.empty()) row.samples = 0;  // it is not one of theirs
   }
   frames_.clear();
+  carried_.clear();
   sleepers_ = std::exchange(seen_, {});
   return table;
 }

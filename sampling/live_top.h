@@ -48,6 +48,7 @@ class LiveTop {
   std::unique_ptr<PerfEvents> events_;
   coreinspect::TopCounter counter_;
   TopFrames frames_;
+  TopCarried carried_;
   std::map<pid_t, Sleeper> sleepers_, seen_;  // by tid: of the last look, of this one
   std::uint64_t lost_ = 0, throttled_ = 0;    // at the last look
 };

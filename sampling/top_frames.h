@@ -1,4 +1,5 @@
-// TopFrames: the innermost Java frame that most samples of a thread had. Pure; one thread.
+// TopFrames: the innermost Java frame that most samples of a thread had. TopCarried: which virtual threads it ran.
+// Pure; one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -34,6 +35,43 @@ class TopFrames {
 
  private:
   std::map<pid_t, std::map<std::string, std::uint32_t>> frames_;
+};
+
+class TopCarried {
+ public:
+  struct Carried {
+    std::int64_t id = 0;  // 0: none that is known, or none that had more than half of its samples
+    std::string name;
+    std::size_t threads = 0;  // how many it ran
+  };
+  // `id`: of the java.lang.Thread that ran; 0: not known.
+  void add(pid_t tid, std::int64_t id, const std::string& name) {
+    Seen& seen = seen_[tid][id];
+    ++seen.samples;
+    seen.name = name;
+  }
+  void clear() { seen_.clear(); }
+  // `own`: the id of the carrier itself.
+  Carried of(pid_t tid, std::int64_t own) const {
+    Carried carried;
+    const auto found = seen_.find(tid);
+    if (found == seen_.end()) return carried;
+    std::uint32_t all = 0;
+    for (const auto& [id, seen] : found->second) all += seen.samples;
+    for (const auto& [id, seen] : found->second) {
+      if (id == own || id == 0) continue;
+      ++carried.threads;
+      if (seen.samples * 2 > all) carried.id = id, carried.name = seen.name;
+    }
+    return carried;
+  }
+
+ private:
+  struct Seen {
+    std::uint32_t samples = 0;
+    std::string name;
+  };
+  std::map<pid_t, std::map<std::int64_t, Seen>> seen_;
 };
 
 }  // namespace jtrace::sampling

@@ -21,6 +21,10 @@ struct TopRow {
   std::string frame;       // the innermost Java frame; "" if there is none
   // Of a thread that was not stopped: its samples since the last look, and how many of them had the frame.
   std::uint32_t samples = 0, of_frame = 0;
+  // The virtual threads that it ran in these samples: how many, and the one that had more than half; 0: none had.
+  std::size_t carried = 0;
+  std::int64_t carried_id = 0;
+  std::string carried_name;
 };
 
 struct TopTable {

@@ -330,8 +330,27 @@ TEST_P(StackOnEachJdk, IsProfiledWithoutAnAgent) {
   expect_unharmed();
 }
 
+// The interval is longer than the test may take.
+TEST_P(StackOnEachJdk, TopEndsByItsKey) {
+  const std::string top = jtrace_binary() + " top " + jvm_->pid_text() + " --interval 10m";
+  const auto done =
+      must(run_command({"script", "-qec", top, "/dev/null"}, {.input = "q", .timeout = std::chrono::minutes(5)}));
+  EXPECT_EQ(done.status, 0) << done.out;
+  expect_unharmed();
+}
+
+TEST_P(StackOnEachJdk, TopHasThreadsThatDidNothingInOneLine) {
+  must(jvm_->ask("spin 1"));
+  const std::string plain = run({"top", jvm_->pid_text(), "--count", "1", "--interval", "0.5"}).out;
+  EXPECT_THAT(plain, ::testing::ContainsRegex("\n    0\\.0        - [0-9]+ threads: "));
+  EXPECT_THAT(plain, ::testing::ContainsRegex("spinner-0"));
+  EXPECT_EQ(plain.find("    0.0        -"), plain.rfind("    0.0 ")) << "such a thread has no row: " << plain;
+  EXPECT_THAT(run({"top", jvm_->pid_text(), "--count", "1", "--interval", "0.5", "--rows", "0"}).out,
+              ::testing::Not(HasSubstr("    0.0        - ")));
+}
+
 TEST_P(StackOnEachJdk, TopFitsTheTerminal) {
-  const std::string top = jtrace_binary() + " top " + jvm_->pid_text() + " --count 1 --interval 0.3";
+  const std::string top = jtrace_binary() + " top " + jvm_->pid_text() + " --count 1 --rows 100 --interval 0.3";
   const auto shown = must(run_command({"script", "-qec", "stty rows 8 cols 40; " + top, "/dev/null"}));
   EXPECT_EQ(shown.status, 0) << shown.out;
   constexpr std::string_view kClear = "\033[H\033[2J";
@@ -339,7 +358,7 @@ TEST_P(StackOnEachJdk, TopFitsTheTerminal) {
   const std::string_view table = std::string_view(shown.out).substr(kClear.size());
   const auto lines = split(table.substr(0, table.find_last_not_of("\r\n") + 1), '\n');
   EXPECT_EQ(lines.size(), 7u) << shown.out;  // the cursor is in the eighth
-  EXPECT_THAT(shown.out, HasSubstr(" threads, the busiest 5 shown;"));
+  EXPECT_THAT(shown.out, HasSubstr(" threads, the busiest 5 shown"));
   for (const std::string_view line : lines) EXPECT_EQ(cut_to_columns(line, 40 + 1), line);  // ends in \r
 }
 

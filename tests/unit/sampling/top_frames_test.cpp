@@ -32,5 +32,19 @@ TEST(TopFrames, HaveNoneOfAThreadThatIsNeverInJava) {
   EXPECT_EQ(frames.of(7).of_frame, 0u);
 }
 
+TEST(TopCarried, IsTheVirtualThreadOfMostSamples) {
+  TopCarried carried;
+  carried.add(7, 30, "cart-123");
+  carried.add(7, 30, "cart-123");
+  carried.add(7, 21, "carrier");
+  EXPECT_EQ(carried.of(7, 21).id, 30);
+  EXPECT_EQ(carried.of(7, 21).name, "cart-123");
+  EXPECT_EQ(carried.of(7, 21).threads, 1u);
+  carried.add(7, 31, "cart-124");
+  EXPECT_EQ(carried.of(7, 21).id, 0) << "none had more than half";
+  EXPECT_EQ(carried.of(7, 21).threads, 2u);
+  EXPECT_EQ(carried.of(8, 22).threads, 0u);
+}
+
 }  // namespace
 }  // namespace jtrace::sampling
