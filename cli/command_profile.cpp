@@ -1,5 +1,6 @@
 // jtrace profile: sampled stacks of a live JVM, without an agent and without stopping it.
 #include <algorithm>
+#include <ctime>
 
 #include "base/clock.h"
 #include "base/joined.h"
@@ -18,6 +19,7 @@ namespace jtrace::cli {
 namespace {
 
 constexpr double kSampledHz = 99, kStoppedHz = 20;  // without --hz
+constexpr double kLeastShare = 0.01;                // of a row, without --rows
 
 double hz_of(const ProfileArguments& arguments, double usual) { return arguments.hz > 0 ? arguments.hz : usual; }
 
@@ -25,14 +27,24 @@ std::chrono::nanoseconds duration_of(const ProfileArguments& arguments) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(parse_seconds(arguments.duration).value_or(0)));
 }
 
-sampling::ProfileHead head_of(const sampling::ProfileTargets& targets, std::string how) {
-  const target::Process& process = *targets.opened()[0]->target().process();
+std::string date_text(std::uint64_t ns) {
+  const auto second = static_cast<std::time_t>(ns / kNanosPerSecond);
+  std::tm parts{};
+  ::gmtime_r(&second, &parts);
+  char text[64];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
+sampling::ProfileHead head_of(sampling::ProfileTargets& targets, std::string how) {
+  const pid_t pid = targets.opened()[0]->target().process()->pid();
+  const std::string label = targets.several() ? "several JVMs" : targets.label_of(pid);
   sampling::ProfileHead head;
-  head.process = targets.several() ? "JVMs" : process.comm();
-  head.pid = targets.several() ? 0 : process.pid();
-  head.title = targets.several() ? "profile of several JVMs" : "profile of " + std::to_string(head.pid);
+  head.process = targets.several() ? "JVMs" : label.substr(0, label.rfind(" ("));
+  head.pid = targets.several() ? 0 : pid;
   head.how = std::move(how);
   head.start = realtime_ns();
+  head.title = "profile of " + label + ", " + date_text(head.start);
   return head;
 }
 
@@ -43,7 +55,7 @@ ProfilePlan plan_of(const ProfileArguments& arguments, const sampling::ProfileTa
           .output = arguments.inspect.output,
           .how = std::move(how),
           .shape = {.processes = targets.several(), .waits = waits, .cpu = !arguments.off_cpu},
-          .rows = arguments.rows};
+          .limits = {arguments.rows, arguments.rows == ProfileArguments::kRows ? kLeastShare : 0}};
 }
 
 // --- by the kernel's samples

@@ -94,7 +94,7 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
   command.add_option("--format", arguments.inspect.format, "what to write, whatever the name of the file")
       ->check(CLI::IsMember(
           std::vector<std::string>(std::begin(sampling::kProfileFormats), std::end(sampling::kProfileFormats))));
-  add_rows(command, arguments.rows, "rows of each table of text (20)");
+  add_rows(command, arguments.rows, "rows of each table of text (20, and none below 1 %)");
   command.add_option("--hz", arguments.hz, "samples per second (99; 20 if threads are stopped)")
       ->check(CLI::Range(0.01, 1e6));
   command.add_option("--duration", arguments.duration, "stop after this time (30s, 5m); without it at Ctrl-C")

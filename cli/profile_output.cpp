@@ -16,7 +16,8 @@ Result<std::string> profile_format(const std::string& format, const std::string&
 Result<std::unique_ptr<sampling::ProfileOutput>> open_profile_output(coreinspect::Inspection& inspection,
                                                                      const ProfilePlan& plan) {
   JTRACE_ASSIGN_OR_RETURN(auto bytes, open_whole_output(plan.output.empty() ? "-" : plan.output));
-  if (plan.format != "xml") return sampling::make_profile_output(plan.format, plan.shape, plan.rows, std::move(bytes));
+  if (plan.format != "xml")
+    return sampling::make_profile_output(plan.format, plan.shape, plan.limits, std::move(bytes));
   auto identity = identity_of(inspection, false);
   identity.agent_parameters = plan.how;
   return sampling::make_profile_trace(inspection, std::move(identity), std::move(bytes));

@@ -15,7 +15,7 @@ struct ProfilePlan {
   std::string format, output;  // `output` "": stdout
   std::string how;             // for a trace, for example "profile hz=99 cpu"
   sampling::ProfileCounts::Shape shape;
-  std::size_t rows = 20;  // of each table of text
+  sampling::TableLimits limits = 20;  // of each table of text
 };
 // `inspection`: the JVM of a trace (.xml), which has one.
 Result<std::unique_ptr<sampling::ProfileOutput>> open_profile_output(coreinspect::Inspection& inspection,

@@ -11,8 +11,9 @@ namespace {
 
 class Counted final : public ProfileOutput {
  public:
-  Counted(std::string_view format, ProfileCounts::Shape shape, std::size_t rows, std::unique_ptr<trace::ByteSink> bytes)
-      : format_(format), rows_(rows), bytes_(std::move(bytes)), counts_(shape) {}
+  Counted(std::string_view format, ProfileCounts::Shape shape, TableLimits limits,
+          std::unique_ptr<trace::ByteSink> bytes)
+      : format_(format), limits_(limits), bytes_(std::move(bytes)), counts_(shape) {}
 
   Result<> take(const coreinspect::ThreadSnapshot& snapshot, std::uint64_t, std::uint64_t weight) override {
     for (const auto& report : snapshot.threads) counts_.add(report, weight);
@@ -29,13 +30,13 @@ class Counted final : public ProfileOutput {
                                          : format_ == "json"       ? profile_json(counts_, head)
                                          : format_ == "html"       ? profile_page(counts_, head)
                                          : format_ == "svg"        ? profile_svg(counts_, head)
-                                                                   : profile_table(counts_, rows_)));
+                                                                   : profile_table(counts_, limits_)));
     return bytes_->finish();
   }
 
  private:
   const std::string format_;
-  const std::size_t rows_;
+  const TableLimits limits_;
   std::unique_ptr<trace::ByteSink> bytes_;
   ProfileCounts counts_;
 };
@@ -113,12 +114,12 @@ std::string_view profile_format_of(std::string_view file_name) {
 }
 
 Result<std::unique_ptr<ProfileOutput>> make_profile_output(std::string_view format, ProfileCounts::Shape shape,
-                                                           std::size_t rows, std::unique_ptr<trace::ByteSink> bytes) {
+                                                           TableLimits limits, std::unique_ptr<trace::ByteSink> bytes) {
   if (format == "pprof") {
     JTRACE_ASSIGN_OR_RETURN(bytes, trace::io::compressing(std::move(bytes), trace::io::Compression::kGzip));
   }
   if (format == "jfr") return std::unique_ptr<ProfileOutput>(std::make_unique<Recording>(shape, std::move(bytes)));
-  return std::unique_ptr<ProfileOutput>(std::make_unique<Counted>(format, shape, rows, std::move(bytes)));
+  return std::unique_ptr<ProfileOutput>(std::make_unique<Counted>(format, shape, limits, std::move(bytes)));
 }
 
 Result<std::unique_ptr<ProfileOutput>> make_profile_trace(coreinspect::Inspection& inspection,

@@ -32,9 +32,9 @@ inline constexpr const char* kProfileFormats[] = {"text", "json", "collapsed", "
 // The format that a file's name says; "" if it says none.
 std::string_view profile_format_of(std::string_view file_name);
 
-// Any format but xml, which is a trace of one JVM. `rows`: of each table of text.
+// Any format but xml, which is a trace of one JVM. `limits`: of each table of text.
 Result<std::unique_ptr<ProfileOutput>> make_profile_output(std::string_view format, ProfileCounts::Shape shape,
-                                                           std::size_t rows, std::unique_ptr<trace::ByteSink> bytes);
+                                                           TableLimits limits, std::unique_ptr<trace::ByteSink> bytes);
 // xml. `inspection`: borrowed.
 Result<std::unique_ptr<ProfileOutput>> make_profile_trace(coreinspect::Inspection& inspection,
                                                           coreinspect::SnapshotIdentity identity,

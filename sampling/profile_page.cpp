@@ -2,6 +2,8 @@
 // a profile has the data.
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "sampling/profile_writers.h"
@@ -11,6 +13,8 @@ namespace jtrace::sampling {
 namespace {
 
 constexpr std::size_t kMostNodes = 20'000;  // that the page shows
+constexpr std::size_t kMostRows = 500;      // of its table, and beside them what has this share of all samples:
+constexpr double kLeastTotal = 0.005;
 
 // Stacks merged from the thread's first frame on. Node 0 is the root; a node comes after its parent.
 struct Tree {
@@ -71,6 +75,24 @@ void put_flame(JsonWriter& json, const ProfileCounts& counts, const ProfileHead&
   json.end_array().end_object();
 }
 
+// Those with the most samples, their own or with what they called.
+void put_methods(JsonWriter& json, const ProfileCounts& counts) {
+  if (counts.shape().waits) return;  // samples of waits are of any length: the table of waits has them
+  std::vector<FrameRow> rows = frame_rows(counts);
+  const auto order = [](const FrameRow& a, const FrameRow& b) {
+    return std::pair(a.self, a.total) > std::pair(b.self, b.total);
+  };
+  std::stable_sort(rows.begin(), rows.end(), order);
+  json.key("sampled").begin_object().member("samples", counts.total().samples).member("all", rows.size());
+  json.key("rows").begin_array();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double share = static_cast<double>(rows[i].total) / static_cast<double>(counts.total().samples);
+    if (i >= kMostRows && share < kLeastTotal) continue;
+    json.begin_array().value(counts.names()[rows[i].name]).value(rows[i].self).value(rows[i].total).end_array();
+  }
+  json.end_array().end_object();
+}
+
 void put_waits(JsonWriter& json, const ProfileCounts& counts, const ProfileHead& head) {
   if (!counts.shape().waits) return;
   json.key("offCpu").begin_object().member("note", head.no_wakers).key("rows").begin_array();
@@ -97,6 +119,7 @@ std::string page_data(const ProfileCounts& counts, const ProfileHead& head) {
   json.member("pid", head.pid).member("host", "").member("command", "").member("snapshot", false);
   json.member("events", counts.total().samples).member("dropped", head.lost).member("traces", 1);
   json.member("from", 0).member("to", head.elapsed / 1000).end_object().end_array();
+  put_methods(json, counts);
   put_flame(json, counts, head);
   put_waits(json, counts, head);
   json.end_object().end_array().end_object();

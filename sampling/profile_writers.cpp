@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <set>
 
 #include "base/json.h"
@@ -9,10 +10,6 @@
 
 namespace jtrace::sampling {
 namespace {
-
-struct Row {
-  std::uint64_t self = 0, total = 0;  // samples
-};
 
 // The share of all samples, and how many they are: from a few samples a share says little.
 std::string amount(std::uint64_t part, std::uint64_t all) {
@@ -24,33 +21,73 @@ std::string amount(std::uint64_t part, std::uint64_t all) {
 }
 
 struct Rows {
-  std::vector<std::pair<std::uint32_t, Row>> shown;
+  std::vector<FrameRow> shown;
   std::size_t more = 0;
-  std::uint64_t self_of_more = 0;
+  std::uint64_t self_of_more = 0, greatest_of_more = 0;  // the latter of what they are sorted by
 };
 
-Rows greatest(const std::map<std::uint32_t, Row>& all, std::size_t limit) {
-  Rows rows{.shown = {all.begin(), all.end()}};
-  std::stable_sort(rows.shown.begin(), rows.shown.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.self, a.second.total) > std::pair(b.second.self, b.second.total);
+constexpr std::size_t kFirst = 5;  // are shown however little they have
+
+// By `first`, then by `second`.
+Rows greatest(std::vector<FrameRow> all, const TableLimits& limits, std::uint64_t samples,
+              std::uint64_t FrameRow::*first, std::uint64_t FrameRow::*second) {
+  Rows rows{.shown = std::move(all)};
+  std::stable_sort(rows.shown.begin(), rows.shown.end(), [&](const FrameRow& a, const FrameRow& b) {
+    return std::pair(a.*first, a.*second) > std::pair(b.*first, b.*second);
   });
-  for (; rows.shown.size() > limit; rows.shown.pop_back()) {
+  const double least = limits.least_share * static_cast<double>(samples);
+  const auto is_shown = [&](const FrameRow& row, std::size_t count) {
+    return count <= limits.rows && ((count <= kFirst && row.*first > 0) || static_cast<double>(row.*first) >= least);
+  };
+  for (; !rows.shown.empty() && !is_shown(rows.shown.back(), rows.shown.size()); rows.shown.pop_back()) {
     ++rows.more;
-    rows.self_of_more += rows.shown.back().second.self;
+    rows.self_of_more += rows.shown.back().self;
+    rows.greatest_of_more = rows.shown.back().*first;
   }
   return rows;
 }
 
+// "(12 more)\n", and if all are small, how small.
+std::string more_of(const Rows& rows, const TableLimits& limits, std::uint64_t samples) {
+  const double least = limits.least_share * static_cast<double>(samples);
+  const bool is_small = least > 0 && static_cast<double>(rows.greatest_of_more) < least;
+  char share[48] = "";
+  if (is_small) std::snprintf(share, sizeof share, ", each below %g %%", limits.least_share * 100);
+  return "(" + std::to_string(rows.more) + " more" + share + ")\n";
+}
+
 // A line of each row, and one of those that are not shown.
-std::string table_of(const ProfileCounts& counts, const Rows& rows, bool with_total) {
+std::string table_of(const ProfileCounts& counts, const Rows& rows, const TableLimits& limits, bool with_total) {
   const std::uint64_t all = counts.total().samples;
   std::string text;
-  for (const auto& [name, row] : rows.shown)
-    text += amount(row.self, all) + (with_total ? amount(row.total, all) : "") + counts.names()[name] + "\n";
+  for (const FrameRow& row : rows.shown)
+    text += amount(row.self, all) + (with_total ? amount(row.total, all) : "") + counts.names()[row.name] + "\n";
   if (rows.more > 0)
-    text += amount(rows.self_of_more, all) + (with_total ? std::string(19, ' ') : "") + "(" +
-            std::to_string(rows.more) + " more)\n";
+    text += amount(rows.self_of_more, all) + (with_total ? std::string(19, ' ') : "") + more_of(rows, limits, all);
   return text;
+}
+
+// Java methods with all that they called; of what is not shown no sum is made: one sample is in many rows.
+std::string totals_of(const ProfileCounts& counts, const std::vector<FrameRow>& frames, const TableLimits& limits) {
+  std::vector<FrameRow> methods;
+  std::copy_if(frames.begin(), frames.end(), std::back_inserter(methods),
+               [&](const FrameRow& row) { return counts.kinds()[row.name] == ProfileCounts::Kind::kJava; });
+  if (methods.empty()) return "";
+  const std::uint64_t all = counts.total().samples;
+  const Rows rows = greatest(std::move(methods), limits, all, &FrameRow::total, &FrameRow::self);
+  std::string text = "\n   total  samples  method, with all that it called\n";
+  for (const FrameRow& row : rows.shown) text += amount(row.total, all) + counts.names()[row.name] + "\n";
+  if (rows.more > 0) text += std::string(19, ' ') + more_of(rows, limits, all);
+  return text;
+}
+
+// Samples of each name.
+std::string shares_of(const ProfileCounts& counts, const std::map<std::uint32_t, std::uint64_t>& samples,
+                      const TableLimits& limits) {
+  std::vector<FrameRow> all;
+  for (const auto& [name, count] : samples) all.push_back({.name = name, .self = count});
+  const Rows rows = greatest(std::move(all), limits, counts.total().samples, &FrameRow::self, &FrameRow::total);
+  return table_of(counts, rows, limits, false);
 }
 
 // What a sample counts as: itself for CPU time; ns for waits, which are of any length.
@@ -125,23 +162,35 @@ std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head
   return text + "\n";
 }
 
-std::string profile_table(const ProfileCounts& counts, std::size_t limit) {
-  if (counts.shape().waits) return waits_table(counts, limit);
+std::vector<FrameRow> frame_rows(const ProfileCounts& counts) {
   const std::size_t first = counts.thread_at() + 1;
-  std::map<std::uint32_t, Row> frames, threads, processes;
+  std::map<std::uint32_t, FrameRow> frames;
   for (const auto& [stack, count] : counts.stacks()) {
-    threads[stack[first - 1]].self += count.samples;
-    if (counts.shape().processes) processes[stack[0]].self += count.samples;
     if (stack.size() <= first) continue;
     frames[stack.back()].self += count.samples;
     for (const std::uint32_t frame :
          std::set<std::uint32_t>(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end()))
       frames[frame].total += count.samples;
   }
-  std::string text = "    self  samples     total  samples  frame\n" + table_of(counts, greatest(frames, limit), true);
-  text += "\n   share  samples  thread\n" + table_of(counts, greatest(threads, limit), false);
-  if (!processes.empty())
-    text += "\n   share  samples  process\n" + table_of(counts, greatest(processes, limit), false);
+  std::vector<FrameRow> rows;
+  for (auto& [name, row] : frames) rows.push_back({.name = name, .self = row.self, .total = row.total});
+  return rows;
+}
+
+std::string profile_table(const ProfileCounts& counts, TableLimits limits) {
+  if (counts.shape().waits) return waits_table(counts, limits.rows);
+  std::map<std::uint32_t, std::uint64_t> threads, processes;
+  for (const auto& [stack, count] : counts.stacks()) {
+    threads[stack[counts.thread_at()]] += count.samples;
+    if (counts.shape().processes) processes[stack[0]] += count.samples;
+  }
+  const std::vector<FrameRow> frames = frame_rows(counts);
+  std::string text = "    self  samples     total  samples  frame\n";
+  text += table_of(counts, greatest(frames, limits, counts.total().samples, &FrameRow::self, &FrameRow::total), limits,
+                   true);
+  text += totals_of(counts, frames, limits);
+  text += "\n   share  samples  thread\n" + shares_of(counts, threads, limits);
+  if (!processes.empty()) text += "\n   share  samples  process\n" + shares_of(counts, processes, limits);
   return text;
 }
 

@@ -11,7 +11,7 @@ namespace jtrace::sampling {
 
 // Describes a profile: for its title and for tools that show it.
 struct ProfileHead {
-  std::string title;    // "Main (4711)"
+  std::string title;    // "profile of Main (4711), 2026-11-28 10:20 UTC"
   std::string process;  // the main class
   std::int64_t pid = 0;
   std::string how;          // "99 Hz, perf events on each processor"
@@ -32,9 +32,23 @@ std::string pprof_bytes(const ProfileCounts& counts, const ProfileHead& head);
 std::string profile_svg(const ProfileCounts& counts, const ProfileHead& head);
 // A page like that of jtrace report, with the flame graph of the samples.
 std::string profile_page(const ProfileCounts& counts, const ProfileHead& head);
-// For a terminal: samples by innermost frame, by thread, and by process if there are several; each with so many rows,
-// and one of what they leave out. Of waits: waits_table().
-std::string profile_table(const ProfileCounts& counts, std::size_t rows);
+// How much a table shows.
+struct TableLimits {
+  std::size_t rows = 20;
+  double least_share = 0;  // of all samples: rows below it are left out, but the first few
+
+  TableLimits(std::size_t most, double least = 0)
+      : rows(most), least_share(least) {}  // NOLINT: a number of rows is one
+};
+// For a terminal: samples by innermost frame, by method with all that it called, by thread, and by process if there are
+// several; each with one row of what they leave out. Of waits: waits_table().
+std::string profile_table(const ProfileCounts& counts, TableLimits limits);
+// Methods and other frames by the samples of which they are the innermost.
+struct FrameRow {
+  std::uint32_t name = 0;             // of counts.names()
+  std::uint64_t self = 0, total = 0;  // samples
+};
+std::vector<FrameRow> frame_rows(const ProfileCounts& counts);
 // One object (docs/architecture.md, "JSON answers"): each stack from its outermost frame on, what it weighs, and of
 // waits who had what they were for and who ended them.
 std::string profile_json(const ProfileCounts& counts, const ProfileHead& head);

@@ -211,6 +211,44 @@ TEST(ProfileWriters, SayWhatATableLeavesOut) {
   EXPECT_THAT(profile_table(three_stacks(), 10), ::testing::Not(HasSubstr("more)")));
 }
 
+// 1000 samples of a.B.run, of which 990 are in a.B.work and one each in ten methods.
+ProfileCounts many_small() {
+  static std::vector<coreinspect::JavaMethod> methods(12);
+  ProfileCounts counts;
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    methods[i].class_name = "a.B";
+    methods[i].name = i == 0 ? "run" : i == 1 ? "work" : "small" + std::to_string(i);
+  }
+  for (std::size_t i = 1; i < methods.size(); ++i) {
+    coreinspect::ThreadReport thread;
+    thread.name = "main";
+    for (const std::size_t each : {i, std::size_t{0}})
+      thread.walk.frames.push_back({.kind = coreinspect::FrameKind::kCompiled, .method = &methods[each]});
+    for (int times = i == 1 ? 990 : 1; times > 0; --times) counts.add(thread, 10);
+  }
+  return counts;
+}
+
+TEST(ProfileWriters, LeaveOutRowsThatSayLittle) {
+  const std::string table = profile_table(many_small(), {20, 0.01});
+  EXPECT_THAT(table, HasSubstr("  99.0 %      990    99.0 %      990  a.B.work\n"));
+  EXPECT_THAT(table, HasSubstr("   0.6 %        6  " + std::string(19, ' ') + "(7 more, each below 1 %)\n"));
+  EXPECT_THAT(profile_table(many_small(), 20), HasSubstr("a.B.small11\n"));
+}
+
+TEST(ProfileWriters, SumUpWhatMethodsCalled) {
+  const std::string table = profile_table(many_small(), {20, 0.01});
+  EXPECT_THAT(table, HasSubstr("\n   total  samples  method, with all that it called\n 100.0 %     1000  a.B.run\n"
+                               "  99.0 %      990  a.B.work\n"));
+}
+
+TEST(ProfileWriters, GiveThePageATableOfMethods) {
+  const std::string page = profile_page(many_small(), {.title = "t"});
+  EXPECT_THAT(page, HasSubstr("\"sampled\":{\"samples\":1000,\"all\":12,\"rows\":[[\"a.B.work\",990,990],"));
+  EXPECT_THAT(page, HasSubstr("[\"a.B.run\",0,1000]"));
+  EXPECT_THAT(profile_page(two_waits(), {.title = "t"}), ::testing::Not(HasSubstr("\"sampled\":")));
+}
+
 TEST(ProfileWriters, PutTheDataIntoThePageSafely) {
   const std::string page = profile_page(three_stacks(), {.title = "profile of 7", .process = "java", .pid = 7});
   EXPECT_THAT(page, HasSubstr("profile of 7"));

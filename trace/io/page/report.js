@@ -232,6 +232,15 @@ function methods(process) {
   table(part, [['class', (r) => r[0]], ['methods that ran', (r) => count(r[1]), true, (r) => r[1]], ['methods', (r) => count(r[2]), true, (r) => r[2]],
     ['covered', (r) => (100 * r[1] / r[2]).toFixed(1) + ' %', true, (r) => r[1] / r[2]]], process.calls.coverage);
 }
+function sampled(process) {
+  if (!process.sampled) return;
+  const { samples, all, rows } = process.sampled, left = all - rows.length;
+  const part = section('sampled', 'Methods', `Of ${several(samples, 'sample')}: in how many each was the innermost frame (self), and in how many it was at all (total).` +
+      (left ? ` ${several(left, 'frame')} with few samples not shown.` : ''));
+  const share = (n) => (samples ? (100 * n / samples).toFixed(1) + ' %' : '-');
+  table(part, [['method or native frame', (r) => r[0]], ['self', (r) => count(r[1]), true, (r) => r[1]], ['of all', (r) => share(r[1]), true, (r) => r[1]],
+    ['total', (r) => count(r[2]), true, (r) => r[2]], ['of all', (r) => share(r[2]), true, (r) => r[2]]], rows);
+}
 
 // Without parentheses where the trace has no arguments.
 const callText = (call) => call.method + (call.arguments && `(${call.arguments})`);
@@ -521,7 +530,7 @@ function view(process) {
   if (process.diff || process.frames) { for (const part of [flame, frames, differences]) part(process); drawings.forEach((redraw) => redraw()); return; }
   for (const part of [slowest, contention, pauses, exceptions]) part(process);
   classes(process, 'allocations', 'allocations', 'Allocations by class', 'objects');
-  for (const part of [methods, stacks, timeline, flame, offCpu, threads]) part(process);
+  for (const part of [methods, stacks, timeline, flame, sampled, offCpu, threads]) part(process);
   classes(process, 'heap', 'heap', 'Heap by class', 'instances');
   for (const part of [counters, overview]) part(process);
   drawings.forEach((redraw) => redraw());  // a scroll bar may have come since
