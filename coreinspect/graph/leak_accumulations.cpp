@@ -1,6 +1,7 @@
 // Accumulation points: from the roots down the tree of dominators, as long as single objects keep a large part.
 #include <algorithm>
 
+#include "base/jdk_names.h"
 #include "base/strings.h"
 #include "coreinspect/graph/leak_rules.h"
 
@@ -104,9 +105,15 @@ class Accumulations {
     for (std::uint32_t at = object; at != kNoObject && !graph_.is_class(at); at = above(at)) {
       const std::string& name = graph_.classes()[graph_.class_of(at)].name;
       if (is_inner(name) || is_array_name(name)) continue;
-      return at != object && name.starts_with("java.util.") ? at : object;
+      return at != object && (name.starts_with("java.util.") || is_bounded_map(at)) ? at : object;
     }
     return object;
+  }
+  // A class of the program that extends LinkedHashMap: what is added to that is removeEldestEntry, in nearly all.
+  bool is_bounded_map(std::uint32_t object) const {
+    if (graph_.is_class(object) || search_.fields.is_array(object)) return false;
+    const std::uint32_t number = graph_.class_of(object);
+    return !is_of_the_jdk(graph_.classes()[number].name) && search_.fields.is_a(number, "java.util.LinkedHashMap");
   }
   void add(std::uint32_t object, const std::vector<std::uint32_t>& entries, bool is_structure);
   // "one java.util.HashMap with 20000 entries".
@@ -208,6 +215,9 @@ void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& 
   suspect.sentence += (graph_.is_class(container) ? " keep " : ", held by " + suspect.holder + ", keeps ") +
                       search_.part(suspect.retained);
   describe_classes(entries, is_structure, suspect);
+  suspect.may_be_bounded = is_bounded_map(container);
+  if (suspect.may_be_bounded)
+    suspect.evidence.push_back("it extends java.util.LinkedHashMap, as caches do that have a bound: it may not grow");
   suspect.evidence.push_back("the way to it: " + search_.held.path(container));
   suspects.push_back(std::move(suspect));
 }

@@ -101,8 +101,9 @@ LeakReport find_leaks(const HeapTree& tree, const LeakLimits& limits) {
   find_thread_locals(search);
   find_direct_buffers(search);
   auto& suspects = search.report.suspects;
-  std::stable_sort(suspects.begin(), suspects.end(),
-                   [](const LeakSuspect& a, const LeakSuspect& b) { return a.retained > b.retained; });
+  std::stable_sort(suspects.begin(), suspects.end(), [](const LeakSuspect& a, const LeakSuspect& b) {
+    return a.may_be_bounded != b.may_be_bounded ? b.may_be_bounded : a.retained > b.retained;
+  });
   return std::move(search.report);
 }
 

@@ -9,8 +9,8 @@
 // - thread-locals: the memory that the threads' own maps retain together.
 // - reference queue: references in a queue that are not taken out; finalizer queue: the JVM's own queue.
 // - direct buffers: memory outside the heap that small objects in it hold.
-// "Much" is a share of the reachable bytes, and at least a number of bytes: see LeakLimits. A report has what was
-// examined, also if nothing was found. Threads: one at a time.
+// One look cannot know whether what is much grows. "Much" is a share of the reachable bytes, and at least a number of
+// bytes: see LeakLimits. A report has what was examined, also if nothing was found. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -39,11 +39,12 @@ struct LeakSuspect {
   std::uint32_t object = kNoObject;  // kNoObject: several
   std::uint64_t retained = 0;        // bytes; for direct buffers, those outside the heap
   std::uint64_t entries = 0;
+  bool may_be_bounded = false;        // a cache, by its class
   std::vector<std::string> evidence;  // a sentence each
 };
 
 struct LeakReport {
-  std::vector<LeakSuspect> suspects;   // those that retain most first
+  std::vector<LeakSuspect> suspects;   // those that retain most first; those that may be bounded last
   std::vector<std::string> looked_at;  // a sentence each
 };
 

@@ -7,6 +7,9 @@
 namespace jtrace::coreinspect {
 namespace {
 
+constexpr const char* kNextLook =
+    "what grows: jtrace inspect PID heapdump -o before.hprof, and later: jtrace heap diff before.hprof PID --by path\n";
+
 void write_json(const HeapTree& tree, const LeakSuspect& suspect, JsonWriter& json) {
   json.begin_object()
       .member("suspect", suspect.kind)
@@ -17,6 +20,7 @@ void write_json(const HeapTree& tree, const LeakSuspect& suspect, JsonWriter& js
       .begin_array();
   for (const std::string& line : suspect.evidence) json.value(line);
   json.end_array().member("sentence", suspect.sentence).member("entries", suspect.entries);
+  if (suspect.may_be_bounded) json.member("mayBeBounded", true);
   if (suspect.kind != "direct buffers") json.member("share", share(suspect.retained, tree.reachable()));
   if (suspect.object != kNoObject) json.member("address", hex(tree.graph().address(suspect.object)));
   json.end_object();
@@ -49,8 +53,9 @@ Result<ViewResult> graph_leaks(const ObjectGraph& graph, const ViewOptions& opti
     for (const LeakSuspect& suspect : report.suspects) write_json(tree, suspect, json);
     return result;
   }
-  result.out += all == 0 ? "no suspect\n" : std::to_string(all) + (all == 1 ? " suspect\n" : " suspects\n");
+  result.out += all == 0 ? "no suspect\n" : counted(all, "suspect") + " by size: one look cannot know what grows\n";
   for (std::size_t i = 0; i < report.suspects.size(); ++i) result.out += text_of(tree, report.suspects[i], i + 1);
+  if (all > 0) result.out += std::string("\n") + kNextLook;
   result.out += "\nlooked at:\n";
   for (const std::string& line : report.looked_at) result.out += "   - " + printable(line) + "\n";
   return result;

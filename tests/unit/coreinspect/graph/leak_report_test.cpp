@@ -273,6 +273,35 @@ TEST(Leaks, ALargeArrayIsNamedAndNotTheMapThatHasIt) {
   EXPECT_THAT(suspect.sentence, StartsWith("one byte[] of 3000 elements, held by static App.KEPT, keeps "));
 }
 
+// The program's own map, which keeps more than the list beside it.
+TEST(Leaks, ACacheThatMayHaveABoundComesLast) {
+  constexpr std::uint64_t kMap = 0x1500, kLinked = 0x1600, kCache = 0x1700, kMapNode = 0x1800, kTable = 0x1900;
+  Heap heap(kFirst, kFirst + 0x800);
+  heap.add_class(kMap, "java/util/HashMap", kObject, {"table"}, {.ints = {"size"}});
+  heap.add_class(kLinked, "java/util/LinkedHashMap", kMap, {});
+  heap.add_class(kCache, "app/Profiles$1", kLinked, {});
+  heap.add_class(kMapNode, "java/util/HashMap$Node", kObject, {"next", "value"});
+  heap.add_class(kTable, "[Ljava/util/HashMap$Node;", kObject, {});
+  heap.add_instance(kFirst, kCache, {kFirst + 0x100}, {20});
+  std::vector<std::uint64_t> nodes, items;
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t value = heap.item(400), node = heap.next();
+    heap.add_instance(node, kMapNode, {0, value});
+    nodes.push_back(node);
+  }
+  for (int i = 0; i < 20; ++i) items.push_back(heap.item(200));
+  heap.add_array(kFirst + 0x100, kTable, nodes);
+  heap.add_array(kFirst + 0x800, kArray, items);
+  const auto report = report_of(heap.dump());
+  ASSERT_THAT(kinds(report), ::testing::ElementsAre("accumulation", "accumulation"));
+  EXPECT_FALSE(report.suspects[0].may_be_bounded);
+  const LeakSuspect& cache = report.suspects[1];
+  EXPECT_TRUE(cache.may_be_bounded);
+  EXPECT_GT(cache.retained, report.suspects[0].retained);
+  EXPECT_THAT(cache.sentence, StartsWith("one app.Profiles$1 with 20 entries, held by static App.KEPT, keeps "));
+  EXPECT_THAT(cache.evidence, Contains(HasSubstr("it may not grow")));
+}
+
 // Loaders of which an array has an object, the class, or the loader itself; the class has a static field with bytes.
 TEST(Leaks, LoadersKeepTheirClassesAndObjectsWhateverHoldsThem) {
   const std::vector<std::pair<std::uint64_t, std::string>> cases = {
