@@ -129,15 +129,49 @@ void find_much_collecting(const Facts& facts, std::vector<Finding>& found) {
   found.push_back(std::move(finding));
 }
 
-void note_explicit_collections(const Facts& facts, Finding& finding) {
-  if (facts.counters.size() < 2) return;
+namespace {
+
+bool asks_for_collection(const FrameFact& frame) {
+  return frame.method == "java.lang.Runtime.gc" || frame.method == "java.lang.System.gc";
+}
+
+// A thread that was seen in System.gc(), and the place of the call; "": none was.
+struct GcCall {
+  std::string thread, place;
+};
+GcCall gc_call(const std::vector<ThreadsLook>& looks) {
+  for (const ThreadsLook& look : looks)
+    for (const ThreadFact& thread : look.threads) {
+      const auto is_other = [](const FrameFact& frame) { return !asks_for_collection(frame); };
+      const auto call = std::find_if(thread.frames.begin(), thread.frames.end(), asks_for_collection);
+      const std::vector<FrameFact> callers(std::find_if(call, thread.frames.end(), is_other), thread.frames.end());
+      if (!callers.empty()) return {.thread = quoted(thread), .place = own_place(callers)};
+    }
+  return {};
+}
+
+bool is_asked_mostly(const std::vector<CounterFact>& counters) {
+  if (counters.size() < 2) return false;
   // The cause that the first look saw may be of a collection long before.
   const auto is_asked = [](const CounterFact& each) { return each.gc_cause == "System.gc()"; };
-  const auto asked = std::count_if(facts.counters.begin() + 1, facts.counters.end(), is_asked);
-  if (!is_asked(facts.counters.back()) || 2 * static_cast<std::size_t>(asked) < facts.counters.size() - 1) return;
+  const auto asked = std::count_if(counters.begin() + 1, counters.end(), is_asked);
+  return is_asked(counters.back()) && 2 * static_cast<std::size_t>(asked) >= counters.size() - 1;
+}
+
+}  // namespace
+
+void note_explicit_collections(const Facts& facts, Finding& finding) {
+  const GcCall call = gc_call(facts.looks);
+  if (!call.place.empty())
+    finding.evidence.push_back(call.thread + " was seen in System.gc(), called at " + call.place);
+  if (!is_asked_mostly(facts.counters)) return;
+  const auto asked = std::count_if(facts.counters.begin() + 1, facts.counters.end(),
+                                   [](const CounterFact& each) { return each.gc_cause == "System.gc()"; });
   finding.evidence.push_back("the cause of the last collection was System.gc() at " + std::to_string(asked) + " of " +
                              counted(facts.counters.size() - 1, "look"));
-  finding.next = "jtrace stack " + facts.target + " --java, for who calls System.gc(); -XX:+DisableExplicitGC";
+  finding.next = call.place.empty()
+                     ? "jtrace stack " + facts.target + " --java, for who calls System.gc(); -XX:+DisableExplicitGC"
+                     : "take the call of System.gc() out at " + call.place + "; -XX:+DisableExplicitGC ignores all";
 }
 
 void find_attach_off(const Facts& facts, std::vector<Finding>& found) {

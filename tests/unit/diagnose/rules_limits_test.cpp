@@ -9,6 +9,7 @@
 namespace jtrace::diagnose {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -141,6 +142,22 @@ TEST(GcTimeRule, LeavesAStartingJvmAndAFullHeapAlone) {
   std::vector<Finding> found = {{.rule = "heap-full"}};
   find_much_collecting(collecting(0.9, 100), found);
   EXPECT_THAT(found, SizeIs(1));
+}
+
+TEST(GcTimeRule, NamesTheCallOfSystemGcThatWasSeen) {
+  Facts asked = collecting(0.26, 100);
+  for (CounterFact& each : asked.counters) each.gc_cause = "System.gc()";
+  const ThreadFact caller{.key = 12,
+                          .name = "cleaner",
+                          .frames = {{"java.lang.Runtime.gc", "Runtime.java", 0},
+                                     {"java.lang.System.gc", "System.java:1907", 3},
+                                     {"shop.Scratch.release", "Scratch.java:14", 1}}};
+  asked.looks = {{.threads = {}}, {.threads = {caller}}};
+  const Finding finding = found_by(find_much_collecting, asked).at(0);
+  EXPECT_THAT(finding.evidence, Contains("\"cleaner\" #12 was seen in System.gc(), called at "
+                                         "shop.Scratch.release(Scratch.java:14)"));
+  EXPECT_THAT(finding.next, HasSubstr("out at shop.Scratch.release(Scratch.java:14);"));
+  EXPECT_THAT(finding.evidence, Contains(HasSubstr("the cause of the last collection was System.gc()")));
 }
 
 TEST(GcTimeRule, NeedsSeveralPausesAndNeverSaysMoreThanAll) {
