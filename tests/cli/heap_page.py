@@ -20,7 +20,7 @@ OBJECT, APP, ARRAY, BYTES, LINK, ENTRY = range(0x1000, 0x1600, 0x100)
 LINKS, ENTRIES = 100_000, 5000
 EXPECTED = [
     'id="suspects"', 'id="keepers"', 'id="classes"', 'id="waste"',
-    "1 part of the heap looks like a leak", "5000 elements", "held by static App.CACHE",
+    "1 part of the heap may be a leak, by size", "5000 elements", "held by static App.CACHE",
     "all that is reachable", "static CACHE", "java.lang.Object[]", "What was looked at", "Entry&lt;b&gt;",
 ]
 # What was merged, as most is too small by itself; then after the first row was opened and the suspect was chosen: its rows, the way to it, where the pictures are.

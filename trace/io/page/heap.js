@@ -266,7 +266,7 @@ function summary() {
   if (data.missing.length) make('span', place, `Not all is here: ${data.missing.join('; ')}.`, {className: 'bad'});
 }
 summary();
-const suspected = section('suspects', 'Suspects', heap.suspectsAll ? `${several(heap.suspectsAll, 'part')} of the heap ${heap.suspectsAll === 1 ? 'looks' : 'look'} like a leak.` : 'Nothing looks like a leak.');
+const suspected = section('suspects', 'Suspects', heap.suspectsAll ? `${several(heap.suspectsAll, 'part')} of the heap may be a leak, by size: one look cannot know what grows.` : 'Nothing looks like a leak.');
 suspects(suspected, keepers());
 classes();
 waste();
