@@ -73,11 +73,11 @@ class Check {
     if (source_.process()) pace.watch({source_.process()->pidfd()});
     for (bool first = true; !is_answered(); first = false) {
       JTRACE_ASSIGN_OR_RETURN(const bool goes_on, wait(pace));
-      if (!goes_on) return give_up(first);
       std::swap(before_, now_);
       JTRACE_RETURN_IF_ERROR(source_.read(now_));
       for (Condition& each : conditions_)
         if (!each.answered) JTRACE_RETURN_IF_ERROR(look(each, first ? nullptr : &before_));
+      if (!goes_on) return give_up();  // the last look is that of the end
     }
     return {};
   }
@@ -145,11 +145,12 @@ class Check {
     return {};
   }
 
-  // --timeout is over.
-  Result<> give_up(bool first) {
-    has_run_out_ = true;
+  // --timeout is over. There were two looks: the first at once, one at the end.
+  Result<> give_up() {
+    has_run_out_ =
+        std::any_of(conditions_.begin(), conditions_.end(), [](const Condition& each) { return !each.answered; });
     for (Condition& each : conditions_)
-      if (!each.answered) JTRACE_RETURN_IF_ERROR(answer(each, first ? nullptr : &before_, false));
+      if (!each.answered) JTRACE_RETURN_IF_ERROR(answer(each, &before_, false));
     return {};
   }
 

@@ -182,6 +182,7 @@ TEST(Check, ThatItDidNotHoldInTimeIsAStatusOfItsOwn) {
   const auto late = check({"--until", "--timeout", "200ms", "-i", "50ms", never});
   EXPECT_EQ(late.status, 6) << late.err;
   EXPECT_THAT(late.out, HasSubstr(" does not hold: threads.live="));
+  EXPECT_EQ(check({"--until", "--timeout", "200ms", "gc.pause_share > 100%"}).status, 6) << "needs two looks";
   EXPECT_EQ(check({never, always}).status, 1);
   for (const auto& words : {std::vector<std::string>{"-q", never, always}, {"-q", always}}) {
     const auto quiet = check(words);
