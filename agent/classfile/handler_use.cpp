@@ -4,6 +4,7 @@ namespace jtrace::agent::classfile {
 namespace {
 
 constexpr std::uint32_t kNoLocal = 0xffffffff;
+constexpr std::uint8_t kReturnReference = 176;  // areturn (JVMS 6.5): the caller gets the exception
 
 // An instruction on a local: its first local and how many it has.
 struct Access {
@@ -47,6 +48,7 @@ HandlerUse HandlerUses::of(const MethodCode& code, std::uint32_t handler) {
   while (handler < instructions.size() && instructions[handler].op == kNop) ++handler;
   if (handler >= instructions.size()) return HandlerUse::kUnknown;
   const Instruction& first = instructions[handler];
+  if (first.op == kReturnReference) return HandlerUse::kUses;
   if (first.op == kPop || first.op == kAthrow || is_return(first.op)) return HandlerUse::kDrops;
   const Access kept = store_at(code.code(), first);
   if (kept.local == kNoLocal || kept.type != 4) return HandlerUse::kUses;
@@ -57,20 +59,26 @@ HandlerUse HandlerUses::of(const MethodCode& code, std::uint32_t handler) {
 // subroutine (jsr) is followed as if it also returned at once, which is more than can happen.
 HandlerUse HandlerUses::of_local(const MethodCode& code, std::uint32_t from, std::uint32_t local) {
   const std::vector<Instruction>& instructions = code.instructions();
+  if (work_ > kMostWork) return HandlerUse::kUnknown;
   seen_.assign(instructions.size(), 0);
   open_.clear();
+  left_.clear();
+  for (const MethodCode::Handler& handler : code.handlers()) left_.push_back(&handler);
   reach(from);
   while (!open_.empty()) {
     const std::uint32_t at = open_.back();
     open_.pop_back();
     const Instruction& each = instructions[at];
-    work_ += 1 + code.handlers().size();
+    work_ += 1 + left_.size();
     if (work_ > kMostWork) return HandlerUse::kUnknown;
     const Access loaded = load_at(code.code(), each);
     const bool throws_on = at + 1 < instructions.size() && instructions[at + 1].op == kAthrow;
     if (loaded.local == local && loaded.type == 4 && !throws_on) return HandlerUse::kUses;
-    for (const MethodCode::Handler& handler : code.handlers())
-      if (each.old_pc >= handler.start && each.old_pc < handler.end) reach(code.index_at(handler.target));
+    std::erase_if(left_, [&](const MethodCode::Handler* handler) {
+      const bool covers = each.old_pc >= handler->start && each.old_pc < handler->end;
+      if (covers) reach(code.index_at(handler->target));
+      return covers;
+    });
     const Access stored = store_at(code.code(), each);
     if (stored.local != kNoLocal && local >= stored.local && local < stored.local + stored.size) continue;
     (void)code.for_each_target(each, [&](std::uint32_t target) { reach(target); });

@@ -38,8 +38,8 @@ class HandlerUses {
   HandlerUse of(const MethodCode& code, std::uint32_t handler);
 
  private:
-  // Steps for one method; a step is an instruction or a handler that may cover it.
-  static constexpr std::uint64_t kMostWork = 4'000'000;
+  // Steps for one method; a step is an instruction, or a handler that may cover it and was not reached yet.
+  static constexpr std::uint64_t kMostWork = 20'000'000;
 
   HandlerUse of_local(const MethodCode& code, std::uint32_t from, std::uint32_t local);
   void reach(std::uint32_t instruction);
@@ -47,6 +47,7 @@ class HandlerUses {
   std::uint64_t work_ = 0;
   std::vector<std::uint8_t> seen_;
   std::vector<std::uint32_t> open_;
+  std::vector<const MethodCode::Handler*> left_;  // not reached yet
 };
 
 }  // namespace jtrace::agent::classfile

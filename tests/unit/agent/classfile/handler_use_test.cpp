@@ -61,6 +61,8 @@ TEST(HandlerUse, EveryWayOfTheCodeIsFollowed) {
   EXPECT_EQ(use_by({kAstore1, kGoto, 0xff, 0xfe}), HandlerUse::kDrops);
 }
 
+TEST(HandlerUse, WhatTheCallerGetsIsUsed) { EXPECT_EQ(use_by({176}), HandlerUse::kUses); }  // areturn
+
 // 0: nop; 1: astore_1; 2: iconst_0; 3: pop; 4: return; 5: pop; 6: aload_1; 7: pop; 8: return
 TEST(HandlerUse, AHandlerWithinTheHandlerMayReadIt) {
   const Bytes code = {0, kAstore1, kIconst0, kPop, kReturn, kPop, kAload1, kPop, kReturn};
@@ -73,7 +75,7 @@ TEST(HandlerUse, AMethodOfTooManyHandlersIsNotFollowed) {
   code[1] = kAstore1;
   code.back() = kReturn;
   TestMethod method{.code = code, .handlers = {{0, 1, 1}}};
-  for (int i = 0; i < 100; ++i) method.handlers.push_back(method.handlers[0]);
+  for (int i = 0; i < 500; ++i) method.handlers.push_back(method.handlers[0]);
   EXPECT_EQ(use_in(method), HandlerUse::kUnknown);
 }
 
