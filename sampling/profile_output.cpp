@@ -81,8 +81,9 @@ class Document final : public ProfileOutput {
     snapshot_.threads.assign(1, sample.thread);
     return take(snapshot_, time, sample.weight);
   }
-  Result<> finish(const ProfileHead&) override {
-    JTRACE_RETURN_IF_ERROR(writer_.end());
+  // The document ends when the profile did, which may be long after the last sample.
+  Result<> finish(const ProfileHead& head) override {
+    JTRACE_RETURN_IF_ERROR(writer_.end(head.start + head.elapsed));
     return xml_.finish();
   }
 

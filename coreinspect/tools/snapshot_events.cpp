@@ -94,7 +94,7 @@ class SnapshotEvents::Impl {
       JTRACE_RETURN_IF_ERROR(option(trace::kUnavailableKey, missing_[missing_written_]));
     return document_.end_trace(time);
   }
-  Result<> end() { return document_.end(time_.ns()); }
+  Result<> end(std::uint64_t time) { return document_.end(time != 0 ? time : time_.ns()); }
   const std::vector<std::string>& missing() const { return missing_; }
 
  private:
@@ -384,7 +384,7 @@ Result<> SnapshotEvents::write_threads(const ThreadSnapshot& snapshot, bool fram
   return impl_->write_threads(snapshot, frames, waits);
 }
 Result<> SnapshotEvents::end_trace(std::uint64_t time) { return impl_->end_trace(time); }
-Result<> SnapshotEvents::end() { return impl_->end(); }
+Result<> SnapshotEvents::end(std::uint64_t time) { return impl_->end(time); }
 const std::vector<std::string>& SnapshotEvents::missing() const { return impl_->missing(); }
 
 std::string vm_key(const Inspection& inspection) {

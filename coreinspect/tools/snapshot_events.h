@@ -39,7 +39,8 @@ class SnapshotEvents {
   Result<> write(const SnapshotParts& parts);
   Result<> write_threads(const ThreadSnapshot& snapshot, bool frames, bool waits);
   Result<> end_trace(std::uint64_t time);
-  Result<> end();
+  // `time`: ns since the epoch; 0: that of the last trace.
+  Result<> end(std::uint64_t time = 0);
   // What could not be read, in all traces; one line each.
   const std::vector<std::string>& missing() const;
 

@@ -191,7 +191,7 @@ Scope& Scopes::note(const Event& event) {
     case ElementKind::kNode: return take(std::get<Node>(event));
     case ElementKind::kProcessCreate: return take(std::get<ProcessCreate>(event));
     case ElementKind::kAgentCreate: return take(std::get<AgentCreate>(event));
-    case ElementKind::kAgentDestroy: return of_agent(std::get<AgentDestroy>(event).agentIdRef.view());
+    case ElementKind::kAgentDestroy: return take(std::get<AgentDestroy>(event));
     case ElementKind::kTraceStart: start_trace(std::get<TraceStart>(event)); return *current_;
     case ElementKind::kTraceEnd: return take(std::get<TraceEnd>(event));
     case ElementKind::kOption: return take(std::get<Option>(event));
@@ -220,6 +220,7 @@ Scope& Scopes::take(const ProcessCreate& process) {
 
 Scope& Scopes::take(const AgentCreate& agent) {
   Scope& scope = of_agent(agent.agentId.view());
+  scope.created = agent.time;
   scope.agent_name = text_of(agent.agentName);
   scope.agent_version = text_of(agent.version);
   scope.agent_parameters = text_of(agent.agentParameters);
@@ -232,6 +233,12 @@ Scope& Scopes::take(const AgentCreate& agent) {
     if (const auto node = nodes_.find(scope.node_id); node != nodes_.end()) scope.hostname = node->second.hostname;
   }
   current_ = &scope;
+  return scope;
+}
+
+Scope& Scopes::take(const AgentDestroy& agent) {
+  Scope& scope = of_agent(agent.agentIdRef.view());
+  scope.destroyed = agent.time;
   return scope;
 }
 

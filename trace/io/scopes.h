@@ -52,8 +52,9 @@ struct Scope {
   std::string process_id, process_name, hostname, node_id, executable, vm;
   std::uint64_t pid = 0;
   std::uint64_t traces = 0;
-  bool snapshot = false;  // jtrace.kind: stacks without an end, one moment
-  Time start, end;        // of its first trace, of its last
+  bool snapshot = false;    // jtrace.kind: stacks without an end, one moment
+  Time start, end;          // of its first trace, of its last
+  Time created, destroyed;  // the agent, or the tool that took the part of one
   Losses losses;
   std::uint64_t gc_interval = 0;  // ns: of a series of counters, between two looks for pauses; 0: it is none
   std::uint64_t calls_end = 0;    // ns: from then on calls are not recorded any more (jtrace.callsEnd); 0: they are
@@ -132,6 +133,7 @@ class Scopes {
   Scope& take(const Node& node);
   Scope& take(const ProcessCreate& process);
   Scope& take(const AgentCreate& agent);
+  Scope& take(const AgentDestroy& agent);
   Scope& take(const TraceEnd& end);
   Scope& take(const Option& option);
   Scope& take(const ThreadStart& start);

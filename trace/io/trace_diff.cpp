@@ -254,11 +254,18 @@ void choose_scale(Difference& made) {
   scale_to_time(made);
 }
 
+// ns; 0 if it is not known.
+std::uint64_t time_of_producer(const Scope& scope) {
+  if (!scope.created.present() || !scope.destroyed.present()) return 0;
+  const std::uint64_t from = scope.created.ns(), to = scope.destroyed.ns();
+  return to > from ? to - from : 0;
+}
+
 }  // namespace
 
 Recording recording_of(const ReportCollector& report, std::string name) {
   Recording made{.name = std::move(name), .kind = "trace"};
-  std::uint64_t first = UINT64_MAX, last = 0, sampled_first = UINT64_MAX, sampled_last = 0;
+  std::uint64_t first = UINT64_MAX, last = 0, profiled = 0;
   for (const ScopeStatistics& each : report.by_scope()) {
     if (each.scope == nullptr) continue;
     made.begins_later = made.begins_later || each.begins_later;
@@ -268,8 +275,7 @@ Recording recording_of(const ReportCollector& report, std::string name) {
                            "caller has its shorter callees");
     if (const std::string note = each.scope->pauses_note(); !note.empty())
       made.notes.push_back(made.name + ": " + note + "; the time of a pause counts where amounts are scaled");
-    sampled_last = each.scope->snapshot ? std::max(sampled_last, each.last) : sampled_last;
-    if (each.scope->snapshot && each.first != 0) sampled_first = std::min(sampled_first, each.first);
+    if (each.scope->snapshot) profiled = std::max(profiled, time_of_producer(*each.scope));
     if (each.first == 0 || each.scope->snapshot) continue;
     first = std::min(first, each.first);
     last = std::max(last, each.last);
@@ -289,7 +295,7 @@ Recording recording_of(const ReportCollector& report, std::string name) {
     std::vector<std::string> missing = std::move(made.missing);
     made = recording_of(std::move(made.stacks), std::move(made.name));
     made.missing = std::move(missing);
-    if (sampled_last > sampled_first) made.seconds = static_cast<double>(sampled_last - sampled_first) / 1e9;
+    made.seconds = static_cast<double>(profiled) / 1e9;
   }
   return made;
 }

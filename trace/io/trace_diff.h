@@ -30,7 +30,7 @@ struct FigureTable {
 struct Recording {
   std::string name;    // of the file
   std::string kind;    // "trace", "profile", "histogram"
-  double seconds = 0;  // 0: not known; of a profile: from the first sample to the last
+  double seconds = 0;  // 0: not known
   std::vector<FigureTable> tables;
   StackProfile stacks;  // may be empty
   std::vector<std::string> missing;

@@ -27,7 +27,7 @@ std::string time_text(double ns) {
   constexpr std::pair<double, const char*> kUnits[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}};
   for (const auto& [size, name] : kUnits)
     if (std::abs(ns) >= size) return formatted(std::abs(ns) >= 1000 * size ? "%.0f" : "%.4g", ns / size) + name;
-  return formatted("%.3g", ns) + " ns";
+  return formatted("%.4g", ns) + " ns";
 }
 std::string amount_text(const std::string& unit, double amount) {
   return unit == "ns" ? time_text(amount) : formatted("%.0f", amount);

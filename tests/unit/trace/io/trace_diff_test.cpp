@@ -113,7 +113,8 @@ TEST(TraceDiff, ProfilesThatKnowTheirTimeAreScaledByIt) {
   EXPECT_THAT(scaled.scaled_note, HasSubstr("took 20.000 s"));
 }
 
-Recording samples_of(std::uint64_t seconds) {
+// In seconds after the begin: the last of two samples, and the end of the profile (0: it was cut off).
+Recording samples_of(std::uint64_t seconds, std::uint64_t ended_after) {
   const auto collector = make_report_collector();
   const auto write = [&](const Event& event) { EXPECT_TRUE(collector->write(event)); };
   write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = Time(1)});
@@ -126,14 +127,16 @@ Recording samples_of(std::uint64_t seconds) {
     write(MethodEntry{.threadIdRef = ThreadId(1), .time = at, .methodIdRef = MethodId(1), .traceIdRef = trace});
     write(TraceEnd{.traceIdRef = trace, .time = at});
   }
+  if (ended_after != 0) write(AgentDestroy{.agentIdRef = "a", .time = Time(1 + ended_after * 1'000'000'000)});
   EXPECT_TRUE(collector->finish());
   return recording_of(*collector, "p.xml");
 }
 
 TEST(TraceDiff, ADocumentOfSamplesKnowsItsTime) {
-  const Recording made = samples_of(20);
+  const Recording made = samples_of(3, 20);
   EXPECT_EQ(made.kind, "profile");
-  EXPECT_EQ(made.seconds, 20);
+  EXPECT_EQ(made.seconds, 20) << "an idle program has no samples";
+  EXPECT_EQ(samples_of(3, 0).seconds, 0);
 }
 
 // Both methods are called all the time; only the first call of f, when the callouts were new, took long.
