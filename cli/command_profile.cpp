@@ -55,7 +55,7 @@ ProfilePlan plan_of(const ProfileArguments& arguments, const sampling::ProfileTa
           .output = arguments.inspect.output,
           .how = std::move(how),
           .shape = {.processes = targets.several(), .waits = waits, .cpu = !arguments.off_cpu},
-          .limits = {arguments.rows, arguments.rows == ProfileArguments::kRows ? kLeastShare : 0}};
+          .limits = {arguments.rows, arguments.has_rows() ? 0 : kLeastShare}};
 }
 
 // --- by the kernel's samples

@@ -54,7 +54,7 @@ Result<> check_files(const ProfileArguments& arguments, const std::string& forma
     return fail(ErrorCategory::kUsage, "--keep is for the files of --rotate");
   if (!arguments.keep.empty() && rotation_of(arguments).keep == 0)
     return fail(ErrorCategory::kUsage, "--keep 0 would keep nothing", "without --keep all files stay");
-  if (arguments.rows != ProfileArguments::kRows && format != "text")
+  if (arguments.has_rows() && format != "text")
     return fail(ErrorCategory::kUsage, "--rows is for the table of --format text: " + format + " has all");
   if (format == "xml" && takes_waits(arguments) && !arguments.ptrace)
     return fail(ErrorCategory::kUsage, "a trace (.xml) of a profile has no waits",
@@ -94,7 +94,7 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
   command.add_option("--format", arguments.inspect.format, "what to write, whatever the name of the file")
       ->check(CLI::IsMember(
           std::vector<std::string>(std::begin(sampling::kProfileFormats), std::end(sampling::kProfileFormats))));
-  add_rows(command, arguments.rows, "rows of each table of text (20, and none below 1 %)");
+  arguments.rows_option = add_rows(command, arguments.rows, "rows of each table of text (20, and none below 1 %)");
   command.add_option("--hz", arguments.hz, "samples per second (99; 20 if threads are stopped)")
       ->check(CLI::Range(0.01, 1e6));
   command.add_option("--duration", arguments.duration, "stop after this time (30s, 5m); without it at Ctrl-C")

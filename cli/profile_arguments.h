@@ -20,6 +20,8 @@ struct ProfileArguments {
   std::string least;     // "": 1 ms
   std::string rotate, keep, ship;
   std::size_t rows = kRows;  // of each table of text
+  const CLI::Option* rows_option = nullptr;
+  bool has_rows() const { return rows_option != nullptr && rows_option->count() != 0; }
   std::uint64_t stack_bytes = sampling::kStackBytes;
   bool wall = false, cpu = false, off_cpu = false, ptrace = false, no_fallback = false;
 };
