@@ -32,10 +32,11 @@ tl::unexpected<Error> wrong(std::string_view text, const std::string& why) {
               "a rule is CLASS-PATTERN [METHOD-PATTERN] [include|exclude], as in 'java.util.* exclude'");
 }
 
-tl::unexpected<Error> wrong_mode(std::string_view rule, const std::string& word) {
+tl::unexpected<Error> wrong_mode(std::string_view rule, const std::string& word, std::size_t words) {
   const std::string_view nearest = nearest_word(lower(word), {"include", "exclude"});
   return wrong(rule, "the mode '" + word + "' is neither include nor exclude" +
-                         (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?"));
+                         (nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?") +
+                         (words == 2 ? " A method of that name: 'CLASS " + word + " include'" : ""));
 }
 
 Result<> check_pattern(std::string_view rule, std::string_view pattern) {
@@ -60,8 +61,8 @@ Result<FilterRule> parse_filter_rule(std::string_view text) {
   const bool has_mode = mode == "include" || mode == "exclude";
   if (words.size() == 1 && has_mode) return wrong(rule, "the pattern is empty");
   const bool is_mistyped = !has_mode && !nearest_word(mode, {"include", "exclude"}).empty();
-  if (words.size() == 3 && !has_mode) return wrong_mode(rule, words.back());
-  if (words.size() == 2 && is_mistyped) return wrong_mode(rule, words.back());
+  if (words.size() == 3 && !has_mode) return wrong_mode(rule, words.back(), words.size());
+  if (words.size() == 2 && is_mistyped) return wrong_mode(rule, words.back(), words.size());
   const bool has_method = words.size() == 3 || (words.size() == 2 && !has_mode);
   FilterRule made{words[0], has_method ? words[1] : "*", mode != "exclude"};
   std::replace(made.class_pattern.begin(), made.class_pattern.end(), '/', '.');
