@@ -201,14 +201,16 @@ void judge_kept(const Contention& lock, std::vector<Finding>& found) {
   if (owner != nullptr && waits_for_connections(*owner)) return;
   const std::string looks = counted(facts.looks.size(), "look");
   const std::string time = time_between(facts.looks.front(), facts.looks.back());
+  const std::string lasting = once ? ""
+                                   : ", the same owner and " + std::to_string(waiters.size()) +
+                                         " of the same waiters at " + looks + " over " + time;
   found.push_back({.rule = "contention",
                    .sentence = std::to_string(waiters.size()) + " threads wait for a lock that " +
                                (owner ? quoted(owner->name) : "another thread") +
                                (kept   ? " does not give back."
                                 : once ? " has."
                                        : " had at each of " + looks + "."),
-                   .evidence = {name_of(lock.last()) + ", the same owner and " + std::to_string(waiters.size()) +
-                                    " of the same waiters at " + looks + (once ? "" : " over " + time),
+                   .evidence = {name_of(lock.last()) + lasting,
                                 owner ? "its owner " + doing(*owner) : "its owner was not found among the threads"},
                    .confidence = kept ? Confidence::kCertain : Confidence::kLikely,
                    .next = "jtrace stack " + facts.target + " --java --group"});

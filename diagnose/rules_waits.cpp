@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/rules.h"
@@ -106,7 +107,10 @@ void find_lost_carriers(const Facts& facts, const std::map<std::string, const Th
                                          : "are each kept by a virtual thread that waits: they") +
                               " cannot run others meanwhile.",
                   .confidence = Confidence::kHint,
-                  .next = "jtrace stack " + facts.target + " --java --group"};
+                  .next = "jtrace stack " + facts.target + " --java " +
+                          (kept == 1 && !keepers.begin()->second->name.empty()
+                               ? "--thread " + shell_word(keepers.begin()->second->name)
+                               : "--group")};
   for (const auto& [carrier, keeper] : keepers)
     if (finding.evidence.size() < kShown) finding.evidence.push_back(keeps(facts, *keeper));
   if (kept > kShown) finding.evidence.push_back("and " + counted(kept - kShown, "other"));
