@@ -1,5 +1,6 @@
 // Rules about the JVM's own limits, and what its options disable.
 #include <algorithm>
+#include <string_view>
 
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
@@ -135,19 +136,51 @@ bool asks_for_collection(const FrameFact& frame) {
   return frame.method == "java.lang.Runtime.gc" || frame.method == "java.lang.System.gc";
 }
 
-// A thread that was seen in System.gc(), and the place of the call; "": none was.
+// A thread that was seen in System.gc(), and who called it.
 struct GcCall {
-  std::string thread, place;
+  std::string thread;
+  std::vector<FrameFact> callers;  // innermost first; empty: no thread was seen there
+  bool is_of_jdk() const { return !callers.empty() && is_of_the_jdk(callers.front().method); }
+  bool is_of(std::string_view prefix) const {
+    return !callers.empty() && std::string_view(callers.front().method).starts_with(prefix);
+  }
 };
+
+// Calls of the program's own code come first: these can be taken out.
 GcCall gc_call(const std::vector<ThreadsLook>& looks) {
+  GcCall of_jdk;
   for (const ThreadsLook& look : looks)
     for (const ThreadFact& thread : look.threads) {
       const auto is_other = [](const FrameFact& frame) { return !asks_for_collection(frame); };
       const auto call = std::find_if(thread.frames.begin(), thread.frames.end(), asks_for_collection);
-      const std::vector<FrameFact> callers(std::find_if(call, thread.frames.end(), is_other), thread.frames.end());
-      if (!callers.empty()) return {.thread = quoted(thread), .place = own_place(callers)};
+      GcCall found{.thread = quoted(thread),
+                   .callers = {std::find_if(call, thread.frames.end(), is_other), thread.frames.end()}};
+      if (found.callers.empty()) continue;
+      if (!found.is_of_jdk()) return found;
+      if (of_jdk.callers.empty()) of_jdk = std::move(found);
     }
-  return {};
+  return of_jdk;
+}
+
+// With the place in the program that made the JDK call it.
+std::string place_of(const GcCall& call) {
+  const std::string direct = place(call.callers.front()), own = own_place(call.callers);
+  return own == direct || !call.is_of_jdk() ? direct : direct + ", for " + own;
+}
+
+// Where the JDK itself asks for collections, -XX:+DisableExplicitGC may take away what it relies on: java.nio.Bits
+// frees direct memory by them, before an OutOfMemoryError.
+std::string advice_against(const GcCall& call, const std::string& target) {
+  if (call.callers.empty())
+    return "jtrace stack " + target + " --java, for who calls System.gc(), before anything disables it";
+  if (call.is_of("java.nio.Bits."))
+    return "direct memory is at its limit: release buffers, or raise -XX:MaxDirectMemorySize; not "
+           "-XX:+DisableExplicitGC, without these collections it ends in an OutOfMemoryError";
+  if (call.is_of("sun.rmi.") || call.is_of("sun.misc.GC"))
+    return "RMI asks for them: raise -Dsun.rmi.dgc.client.gcInterval and -Dsun.rmi.dgc.server.gcInterval "
+           "(milliseconds)";
+  if (call.is_of_jdk()) return "the JDK asks for them: see what needs them at " + place_of(call);
+  return "take the call of System.gc() out at " + place_of(call) + "; -XX:+DisableExplicitGC ignores all";
 }
 
 bool is_asked_mostly(const std::vector<CounterFact>& counters) {
@@ -162,16 +195,14 @@ bool is_asked_mostly(const std::vector<CounterFact>& counters) {
 
 void note_explicit_collections(const Facts& facts, Finding& finding) {
   const GcCall call = gc_call(facts.looks);
-  if (!call.place.empty())
-    finding.evidence.push_back(call.thread + " was seen in System.gc(), called at " + call.place);
+  if (!call.callers.empty())
+    finding.evidence.push_back(call.thread + " was seen in System.gc(), called at " + place_of(call));
   if (!is_asked_mostly(facts.counters)) return;
   const auto asked = std::count_if(facts.counters.begin() + 1, facts.counters.end(),
                                    [](const CounterFact& each) { return each.gc_cause == "System.gc()"; });
   finding.evidence.push_back("the cause of the last collection was System.gc() at " + std::to_string(asked) + " of " +
                              counted(facts.counters.size() - 1, "look"));
-  finding.next = call.place.empty()
-                     ? "jtrace stack " + facts.target + " --java, for who calls System.gc(); -XX:+DisableExplicitGC"
-                     : "take the call of System.gc() out at " + call.place + "; -XX:+DisableExplicitGC ignores all";
+  finding.next = advice_against(call, facts.target);
 }
 
 void find_attach_off(const Facts& facts, std::vector<Finding>& found) {

@@ -160,6 +160,33 @@ TEST(GcTimeRule, NamesTheCallOfSystemGcThatWasSeen) {
   EXPECT_THAT(finding.evidence, Contains(HasSubstr("the cause of the last collection was System.gc()")));
 }
 
+// What asked for a collection, as a thread's stack below System.gc().
+ThreadFact asking(std::vector<FrameFact> callers) {
+  callers.insert(callers.begin(), {"java.lang.System.gc", "System.java:1907", 3});
+  return {.key = 12, .name = "asking", .frames = std::move(callers)};
+}
+Finding finding_of(const std::vector<ThreadFact>& threads) {
+  Facts asked = collecting(0.26, 100);
+  for (CounterFact& each : asked.counters) each.gc_cause = "System.gc()";
+  asked.looks = {{.threads = threads}};
+  return found_by(find_much_collecting, asked).at(0);
+}
+
+TEST(GcTimeRule, LeavesTheJdksOwnCallsOfSystemGcOn) {
+  const ThreadFact direct = asking({{"java.nio.Bits.reserveMemory", "Bits.java:175", 9},
+                                    {"java.nio.ByteBuffer.allocateDirect", "ByteBuffer.java:332", 4},
+                                    {"shop.Scratch.fill", "Scratch.java:20", 1}});
+  const Finding finding = finding_of({direct});
+  EXPECT_THAT(finding.next, AllOf(HasSubstr("-XX:MaxDirectMemorySize"), HasSubstr("not -XX:+DisableExplicitGC"),
+                                  Not(HasSubstr("Scratch"))));
+  EXPECT_THAT(finding.evidence, Contains(HasSubstr("called at java.nio.Bits.reserveMemory(Bits.java:175), for "
+                                                   "shop.Scratch.fill(Scratch.java:20)")));
+  const std::string rmi = finding_of({asking({{"sun.rmi.transport.GC$Daemon.run", "GC.java:129", 1}})}).next;
+  EXPECT_THAT(rmi, AllOf(HasSubstr("sun.rmi.dgc.server.gcInterval"), Not(HasSubstr("DisableExplicitGC"))));
+  const ThreadFact own = asking({{"shop.Scratch.release", "Scratch.java:14", 1}});
+  EXPECT_THAT(finding_of({direct, own}).next, HasSubstr("out at shop.Scratch.release")) << "it can be taken out";
+}
+
 TEST(GcTimeRule, NeedsSeveralPausesAndNeverSaysMoreThanAll) {
   Facts facts = collecting(1.2, 100);
   EXPECT_THAT(found_by(find_much_collecting, facts).at(0).sentence, HasSubstr(" 100 %"));
