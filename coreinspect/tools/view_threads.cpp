@@ -1,5 +1,6 @@
 // The views `threads` and `stack`: what each thread does.
 #include <algorithm>
+#include <set>
 
 #include "base/joined.h"
 #include "base/name_pattern.h"
@@ -349,14 +350,23 @@ std::string idle_text(const std::vector<std::string>& names) {
   return names.empty() ? "" : "idle threads of the JDK: " + joined(name_families(names)) + "\n\n";
 }
 
+// The owners of what others wait for.
+std::set<Address> awaited_threads(const LockFacts& locks) {
+  std::set<Address> owners;
+  for (const LockFacts::Party& party : locks.parties())
+    if (const Wait* wait = locks.wait_of(party.key)) owners.insert(wait->owner_thread);
+  return owners;
+}
+
 // `with_idle`: idle threads of the JDK too, otherwise one line has them.
 void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as_json, bool with_idle, Shown shown,
                  const ObjectNames& names, ViewResult& result) {
   ThreadGroups groups([&](Address lock) { return names.class_of(lock); });
   std::vector<std::string> idle;
+  const std::set<Address> awaited = awaited_threads(locks);
   for (const ThreadReport& each : snapshot.threads) {
     const Wait* wait = locks.wait_of(each.java.address);
-    if (!with_idle && is_idle_of_jdk(each, wait)) {
+    if (!with_idle && is_idle_of_jdk(each, wait, awaited.contains(each.java.address))) {
       idle.push_back(each.shown_name());
       continue;
     }

@@ -28,7 +28,7 @@ ThreadReport thread_of(const char* name, std::vector<const char*> classes, int v
 }
 
 TEST(IdleThreads, AreThoseOfTheJdkThatWait) {
-  const auto is_idle = [](const ThreadReport& report) { return is_idle_of_jdk(report, nullptr); };
+  const auto is_idle = [](const ThreadReport& report) { return is_idle_of_jdk(report, nullptr, false); };
   EXPECT_TRUE(is_idle(thread_of("Finalizer", {"java.lang.Object", "java.lang.ref.Finalizer$FinalizerThread"})));
   EXPECT_TRUE(is_idle(thread_of("C2 CompilerThread0", {})));
   EXPECT_TRUE(is_idle(thread_of("ForkJoinPool-1-delayScheduler", {"jdk.internal.misc.Unsafe"})));
@@ -40,9 +40,40 @@ TEST(IdleThreads, AreThoseOfTheJdkThatWait) {
 TEST(IdleThreads, WaitForNoLock) {
   const ThreadReport finalizer = thread_of("Finalizer", {"java.lang.Object"});
   const Wait monitor{.kind = "monitor"}, queue{.kind = "wait"}, lock{.kind = "park", .owner = "main"};
-  EXPECT_FALSE(is_idle_of_jdk(finalizer, &monitor));
-  EXPECT_FALSE(is_idle_of_jdk(finalizer, &lock));
-  EXPECT_TRUE(is_idle_of_jdk(finalizer, &queue));
+  EXPECT_FALSE(is_idle_of_jdk(finalizer, &monitor, false));
+  EXPECT_FALSE(is_idle_of_jdk(finalizer, &lock, false));
+  EXPECT_TRUE(is_idle_of_jdk(finalizer, &queue, false));
+  EXPECT_FALSE(is_idle_of_jdk(finalizer, &queue, true)) << "others wait for it";
+}
+
+TEST(IdleThreads, HaveNoMonitorButTheOneInWhoseWaitTheyAre) {
+  ThreadReport finalizer = thread_of("Finalizer", {"java.lang.Object"});
+  const Wait queue{.kind = "wait", .object = 0x100};
+  finalizer.walk.frames[0].locks = {0x100};
+  EXPECT_TRUE(is_idle_of_jdk(finalizer, &queue, false));
+  finalizer.walk.frames[0].locks = {0x100, 0x200};
+  EXPECT_FALSE(is_idle_of_jdk(finalizer, &queue, false));
+}
+
+// The VM's state is the same whether such a thread waits for work or for its own operation.
+TEST(IdleThreads, DoNotRunAnOperationOfTheVm) {
+  const auto is_idle = [](const char* name, std::vector<const char*> functions) {
+    ThreadReport report = thread_of(name, {});
+    for (const char* each : functions) report.walk.frames.push_back({.kind = FrameKind::kNative, .name = each});
+    return is_idle_of_jdk(report, nullptr, false);
+  };
+  EXPECT_TRUE(is_idle("Attach Listener", {"accept", "LinuxAttachListener::dequeue()"}));
+  EXPECT_FALSE(is_idle("Attach Listener", {"pthread_cond_wait", "VMThread::execute(VM_Operation*)"}));
+  EXPECT_FALSE(is_idle("Attach Listener", {"pthread_cond_wait", ""})) << "the VM's functions have no names";
+  EXPECT_FALSE(is_idle("Attach Listener", {})) << "native frames are not known";
+  EXPECT_TRUE(is_idle("Finalizer", {"pthread_cond_wait", "ObjectMonitor::wait(long, bool)", "JVM_MonitorWait"}));
+  EXPECT_TRUE(is_idle("Signal Dispatcher", {}));
+  EXPECT_TRUE(is_idle("Signal Dispatcher", {"do_futex_wait", "sem_wait", "os::signal_wait()"}));
+  EXPECT_FALSE(is_idle("Signal Dispatcher", {"pthread_cond_wait", "VMThread::execute(VM_Operation*)"}));
+  EXPECT_FALSE(is_idle("C2 CompilerThread0", {"pthread_cond_wait", "Mutex::lock_contended(Thread*)"}));
+  EXPECT_FALSE(is_idle("C2 CompilerThread0", {"VM_HeapDumper::doit_prologue()"}));
+  EXPECT_FALSE(is_idle("C2 CompilerThread0", {"SafepointSynchronize::block(JavaThread*)"}));
+  EXPECT_TRUE(is_idle("C2 CompilerThread0", {"pthread_cond_timedwait", "Monitor::wait(long)", "CompileQueue::get()"}));
 }
 
 }  // namespace
