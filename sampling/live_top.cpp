@@ -50,9 +50,10 @@ void LiveTop::take_samples() {
   jvm_->refresh();
   TakeRecords records;
   records.tick = [this](const SampleRecord& sample) {
-    const ThreadReport report = jvm_->report_of(sample, nullptr);
+    std::optional<MountedThread> carried;
+    const ThreadReport report = jvm_->report_of(sample, nullptr, &carried);
     frames_.add(static_cast<pid_t>(sample.tid), innermost(report.walk));
-    carried_.add(static_cast<pid_t>(sample.tid), report.java.id, report.java.name);
+    carried_.add(static_cast<pid_t>(sample.tid), report.java.id, carried ? carried->name : report.java.name);
   };
   events_->drain(records);
 }

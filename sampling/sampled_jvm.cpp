@@ -5,7 +5,6 @@
 
 #include "base/strings.h"
 #include "coreinspect/tools/profile.h"
-#include "sampling/mounted_thread.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -16,7 +15,6 @@ using coreinspect::Walk;
 
 // Of a thread that sleeps, bytes; of one whose stack's end is not known, because what follows it is not its own.
 constexpr std::size_t kMostOfAStack = 256u << 10, kMostOfUnknown = 32u << 10;
-constexpr std::size_t kMostVirtualNames = 2000;  // each is a root of stacks
 
 void add_kernel_frames(const SampleRecord& sample, const KernelNames* kernel, Walk& walk) {
   if (!kernel || sample.kernel.empty()) return;
@@ -75,7 +73,8 @@ Result<std::unique_ptr<SampledJvm>> SampledJvm::open(std::shared_ptr<coreinspect
   return std::unique_ptr<SampledJvm>(new SampledJvm(std::move(inspection), std::move(walker), *code));
 }
 
-coreinspect::ThreadReport SampledJvm::report_of(const SampleRecord& sample, const KernelNames* kernel) {
+coreinspect::ThreadReport SampledJvm::report_of(const SampleRecord& sample, const KernelNames* kernel,
+                                                std::optional<MountedThread>* carried) {
   const target::Address sp = sample.has_registers ? sample.registers.sp() : 0;
   coreinspect::ThreadReport report = threads_.of(static_cast<pid_t>(sample.tid), sp);
   report.tid = static_cast<pid_t>(sample.tid);
@@ -89,30 +88,25 @@ coreinspect::ThreadReport SampledJvm::report_of(const SampleRecord& sample, cons
   report.walk.stopped = std::move(user.stopped);
   report.walk.beyond = user.beyond;
   report.walk.native_bottom = user.native_bottom;
-  name_virtual_thread(sp, sample.stack, report);
+  auto thread = name_virtual_thread(sp, sample.stack, report);
+  if (carried) *carried = std::move(thread);
   return report;
 }
 
-void SampledJvm::name_virtual_thread(target::Address sp, std::span<const std::byte> stack,
-                                     coreinspect::ThreadReport& report) {
+std::optional<MountedThread> SampledJvm::name_virtual_thread(target::Address sp, std::span<const std::byte> stack,
+                                                             coreinspect::ThreadReport& report) {
   Walk& walk = report.walk;
   const auto own = report.java.address == 0 ? std::nullopt : virtual_frames(walk);
-  if (!own) return;
-  const auto thread = mounted_thread(inspection_.objects(), walk, sp, stack);
+  if (!own) return std::nullopt;
+  auto thread = mounted_thread(inspection_.objects(), walk, sp, stack);
   // What the chunks have is of now, and not of the sample.
   if (*own < walk.frames.size() && coreinspect::are_in_chunks(walk.frames[*own]))
     walk.stopped = "the frames further out of the virtual thread are in the heap";
   walk.frames.resize(*own);
   report.java.id = thread ? thread->id : 0;
   if (!thread) ++unnamed_;
-  std::string name = !thread                ? "[virtual thread that is not known]"
-                     : thread->name.empty() ? "[virtual threads without a name]"
-                                            : thread->name;
-  if (thread && !virtual_names_.contains(name)) {
-    if (virtual_names_.size() < kMostVirtualNames) virtual_names_.insert(name);
-    else name = "[other virtual threads]";
-  }
-  report.java.name = std::move(name);
+  report.java.name = virtual_names_.root_of(thread);
+  return thread;
 }
 
 coreinspect::ThreadReport SampledJvm::without_stack(pid_t tid, std::string why) {

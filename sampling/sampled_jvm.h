@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,9 +12,11 @@
 #include "coreinspect/tools/copied_stack.h"
 #include "sampling/kernel_names.h"
 #include "sampling/lock_looks.h"
+#include "sampling/mounted_thread.h"
 #include "sampling/sample_record.h"
 #include "sampling/sampled_threads.h"
 #include "sampling/sleep_look.h"
+#include "sampling/virtual_names.h"
 
 namespace jtrace::sampling {
 
@@ -28,9 +29,11 @@ class SampledJvm {
   // Forgets what was read of the target: before the samples of a round.
   void refresh() { walker_->refresh(); }
 
-  // A virtual thread has its own name and id, and the frames up to its first. `kernel`: null if the kernel's part must
-  // not be shown.
-  coreinspect::ThreadReport report_of(const SampleRecord& sample, const KernelNames* kernel);
+  // A virtual thread has its own id, and the frames up to its first, and a name at the root of its stacks: those
+  // without a name share one. `kernel`: null if the kernel's part must not be shown. `carried`, if not null: the
+  // virtual thread as it is.
+  coreinspect::ThreadReport report_of(const SampleRecord& sample, const KernelNames* kernel,
+                                      std::optional<MountedThread>* carried = nullptr);
   // Samples of virtual threads that could not be named.
   std::uint64_t unnamed() const { return unnamed_; }
   // A thread whose stack at that moment is not known.
@@ -61,7 +64,8 @@ class SampledJvm {
         java_(inspection_.methods(), inspection_.objects(), code),
         locks_(inspection_) {}
   // `sp`, `stack`: the copy of which its walk is.
-  void name_virtual_thread(target::Address sp, std::span<const std::byte> stack, coreinspect::ThreadReport& report);
+  std::optional<MountedThread> name_virtual_thread(target::Address sp, std::span<const std::byte> stack,
+                                                   coreinspect::ThreadReport& report);
   std::vector<std::byte> read_stack(const coreinspect::JavaThread& thread, target::Address sp);
   coreinspect::Walk walk_sleeper(const coreinspect::JavaThread& thread, target::Address sp, target::Address pc,
                                  std::span<const std::byte> stack);
@@ -72,7 +76,7 @@ class SampledJvm {
   SampledThreads threads_;
   coreinspect::JavaWalker java_;
   LockLooks locks_;
-  std::set<std::string> virtual_names_;
+  VirtualNames virtual_names_;
   std::uint64_t unnamed_ = 0;
 };
 
