@@ -351,7 +351,7 @@ TEST_P(StackOnEachJdk, TopHasThreadsThatDidNothingInOneLine) {
 
 TEST_P(StackOnEachJdk, TopFitsTheTerminal) {
   const std::string top = jtrace_binary() + " top " + jvm_->pid_text() + " --count 1 --rows 100 --interval 0.3";
-  const auto shown = must(run_command({"script", "-qec", "stty rows 8 cols 40; " + top, "/dev/null"}));
+  const auto shown = must(run_command({"script", "-qec", "stty rows 8 cols 60; " + top, "/dev/null"}));
   EXPECT_EQ(shown.status, 0) << shown.out;
   constexpr std::string_view kClear = "\033[H\033[2J";
   ASSERT_TRUE(shown.out.starts_with(kClear)) << shown.out;
@@ -359,7 +359,7 @@ TEST_P(StackOnEachJdk, TopFitsTheTerminal) {
   const auto lines = split(table.substr(0, table.find_last_not_of("\r\n") + 1), '\n');
   EXPECT_EQ(lines.size(), 7u) << shown.out;  // the cursor is in the eighth
   EXPECT_THAT(shown.out, HasSubstr(" threads, the busiest 5 shown"));
-  for (const std::string_view line : lines) EXPECT_EQ(cut_to_columns(line, 40 + 1), line);  // ends in \r
+  for (const std::string_view line : lines) EXPECT_EQ(cut_to_columns(line, 60 + 1), line);  // ends in \r
 }
 
 }  // namespace
