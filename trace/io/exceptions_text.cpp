@@ -170,7 +170,9 @@ std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows) {
   if (const std::uint64_t unknown = exceptions.handlers_not_known(); unknown != 0)
     out += "  of " + std::to_string(unknown) + " of the swallowed the trace does not say whether the handler used " +
            (unknown == 1 ? "it" : "them") +
-           (statistics.scope->is_strict ? ", with --strict-dtd" : " (an older jtrace made it, or the method has too many handlers)") + "\n";
+           (statistics.scope->is_strict ? ", with --strict-dtd"
+                                        : " (an older jtrace made it, or the method has too many handlers)") +
+           "\n";
   if (statistics.scope->is_strict && exceptions.ended(ExceptionEnd::kSwallowed) != 0)
     out += "  swallowed or wrapped: with --strict-dtd an exception has no cause\n";
   if (lacks_message && statistics.scope->has_messages)
