@@ -1,10 +1,10 @@
 // jtrace profile: sampled stacks of a live JVM, without an agent and without stopping it.
 #include <algorithm>
-#include <ctime>
 
 #include "base/clock.h"
 #include "base/joined.h"
 #include "base/time_text.h"
+#include "base/utc_text.h"
 #include "cli/commands.h"
 #include "cli/profile_arguments.h"
 #include "cli/profile_output.h"
@@ -27,15 +27,6 @@ std::chrono::nanoseconds duration_of(const ProfileArguments& arguments) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(parse_seconds(arguments.duration).value_or(0)));
 }
 
-std::string date_text(std::uint64_t ns) {
-  const auto second = static_cast<std::time_t>(ns / kNanosPerSecond);
-  std::tm parts{};
-  ::gmtime_r(&second, &parts);
-  char text[64];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
-  return text;
-}
-
 sampling::ProfileHead head_of(sampling::ProfileTargets& targets, std::string how) {
   const pid_t pid = targets.opened()[0]->target().process()->pid();
   const std::string label = targets.several() ? "several JVMs" : targets.label_of(pid);
@@ -44,7 +35,7 @@ sampling::ProfileHead head_of(sampling::ProfileTargets& targets, std::string how
   head.pid = targets.several() ? 0 : pid;
   head.how = std::move(how);
   head.start = realtime_ns();
-  head.title = "profile of " + label + ", " + date_text(head.start);
+  head.title = "profile of " + label + ", " + utc_text(static_cast<std::int64_t>(head.start), "%Y-%m-%d %H:%M UTC");
   return head;
 }
 

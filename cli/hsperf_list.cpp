@@ -7,6 +7,7 @@
 #include "base/json_answer.h"
 #include "base/secrets.h"
 #include "base/strings.h"
+#include "base/utc_text.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "perfdata/jvm_listing.h"
@@ -94,14 +95,6 @@ void append_table(std::string& out, const std::vector<Cells>& rows) {
   }
 }
 
-std::string changed_at(const perfdata::StaleFile& file) {
-  const std::time_t seconds = file.facts.modified_ns / 1'000'000'000;
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 std::string text_view(const perfdata::Listing& listing) {
   std::vector<Cells> rows = {{"PID", "NSPID", "USER", "JDK", "COUNTERS", "CONTAINER", "MAIN"}};
   for (const ListedJvm& listed : listing.jvms) rows.push_back(cells_of(listed));
@@ -111,7 +104,7 @@ std::string text_view(const perfdata::Listing& listing) {
     out.append("stale file ")
         .append(file.path)
         .append(" of a JVM that has ended, last changed ")
-        .append(changed_at(file)) += '\n';
+        .append(utc_text(file.facts.modified_ns, kIsoSeconds)) += '\n';
   return out;
 }
 
@@ -135,7 +128,10 @@ std::string json_view(const perfdata::Listing& listing) {
   for (const ListedJvm& listed : listing.jvms) append_json_jvm(json, listed);
   json.end_array().key("stale").begin_array();
   for (const perfdata::StaleFile& file : listing.stale)
-    json.begin_object().member("path", file.path).member("changed", changed_at(file)).end_object();
+    json.begin_object()
+        .member("path", file.path)
+        .member("changed", utc_text(file.facts.modified_ns, kIsoSeconds))
+        .end_object();
   json.end_array().end_object();
   return out + "\n";
 }

@@ -4,26 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <optional>
 
 #include "base/json.h"
 #include "base/size_text.h"
 #include "base/strings.h"
+#include "base/utc_text.h"
 #include "diagnose/anonymize.h"
 #include "diagnose/bundle_page.h"
 #include "diagnose/zip_writer.h"
 
 namespace jtrace::diagnose {
 namespace {
-
-std::string utc(std::uint64_t realtime) {
-  const auto seconds = static_cast<std::time_t>(realtime / kNanosPerSecond);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 std::string host_name() {
   std::array<char, 256> host{};
@@ -105,7 +97,7 @@ std::string manifest_json(const Collected& collected, const BundleFrame& frame, 
   std::string out;
   JsonWriter json(out);
   json.begin_object().member("format", kBundleFormat).member("version", kBundleVersion).member("tool", frame.tool);
-  json.member("created", utc(end.realtime)).member("status", frame.status);
+  json.member("created", utc_text(static_cast<std::int64_t>(end.realtime), kIsoSeconds)).member("status", frame.status);
   if (!frame.reason.empty()) json.member("when", frame.reason);
   json.member("anonymized", frame.anonymize);
   write_target(json, collected.facts);

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "base/clock.h"
+#include "base/utc_text.h"
 #include "perfdata/mapped_file.h"
 #include "target/jvm_discovery.h"
 #include "target/process_memory.h"
@@ -23,14 +23,6 @@ constexpr milliseconds kStep{5};  // a JVM is accessible some 100 ms after its s
 void wait_step(const target::Process* process) {
   pollfd end{.fd = process ? process->pidfd() : -1, .events = POLLIN, .revents = 0};
   ::poll(&end, 1, static_cast<int>(kStep.count()));
-}
-
-std::string when(std::int64_t ns) {
-  const std::time_t seconds = ns / static_cast<std::int64_t>(kNanosPerSecond);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 // A process that may not be read belongs to another user.
@@ -146,8 +138,9 @@ Result<CounterSource> CounterSource::of_file(const std::string& path, const Sour
 
 Result<> CounterSource::refuse_stale(const std::string& path) const {
   if (holder_of(file_->facts())) return {};
-  Error error{.category = ErrorCategory::kNotFound,
-              .text = "stale file of a JVM that has ended, last changed " + when(file_->facts().modified_ns)};
+  Error error{
+      .category = ErrorCategory::kNotFound,
+      .text = "stale file of a JVM that has ended, last changed " + utc_text(file_->facts().modified_ns, kIsoSeconds)};
   error.path = path;
   error.help = "--stale reads it";
   return fail(std::move(error));

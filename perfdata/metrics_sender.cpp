@@ -1,7 +1,6 @@
 #include "perfdata/metrics_sender.h"
 
 #include <sys/eventfd.h>
-#include <time.h>
 
 #include <algorithm>
 #include <random>
@@ -9,17 +8,12 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "base/time_text.h"
+#include "base/utc_text.h"
 
 namespace jtrace::perfdata {
 namespace {
 
-std::string clock_text(std::uint64_t realtime) {
-  const auto seconds = static_cast<time_t>(realtime / kNanosPerSecond);
-  tm parts{};
-  char text[16];
-  ::gmtime_r(&seconds, &parts);
-  return {text, std::strftime(text, sizeof text, "%H:%M:%SZ", &parts)};
-}
+constexpr char kClock[] = "%H:%M:%SZ";
 
 double random_part() {
   static thread_local std::minstd_rand engine(static_cast<unsigned>(monotonic_ns()));
@@ -120,8 +114,9 @@ void MetricsSender::say_recovered() {
 
 void MetricsSender::say_gap() {
   if (gap_.count > 0)
-    say("lost: " + counted(gap_.count, "sample") + " of all JVMs, taken from " + clock_text(gap_.first) + " to " +
-        clock_text(gap_.last));
+    say("lost: " + counted(gap_.count, "sample") + " of all JVMs, taken from " +
+        utc_text(static_cast<std::int64_t>(gap_.first), kClock) + " to " +
+        utc_text(static_cast<std::int64_t>(gap_.last), kClock));
   gap_ = {};
 }
 

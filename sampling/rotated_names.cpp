@@ -1,25 +1,16 @@
 #include "sampling/rotated_names.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
 
-#include "base/clock.h"
+#include "base/utc_text.h"
 
 namespace jtrace::sampling {
 namespace {
 
+constexpr char kTime[] = "%Y%m%d-%H%M%S";
 constexpr std::size_t kTimeLength = 15;  // "20231114-221320"
-
-std::string time_text(std::uint64_t time) {
-  const auto seconds = static_cast<time_t>(time / kNanosPerSecond);
-  tm parts{};
-  char text[32] = "";
-  if (::gmtime_r(&seconds, &parts)) ::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
-  return text;
-}
 
 // "app." of "app.html".
 std::string stem_of(const std::string& output, const std::string& ending) {
@@ -35,13 +26,14 @@ bool is_time(std::string_view text) {
 }  // namespace
 
 std::string rotated_name(const std::string& output, const std::string& ending, std::uint64_t time) {
-  return stem_of(output, ending) + time_text(time) + ending;
+  return stem_of(output, ending) + utc_text(static_cast<std::int64_t>(time), kTime) + ending;
 }
 
 // Times of this form are in the order of their texts.
 std::vector<std::string> rotated_before(const std::string& output, const std::string& ending, std::uint64_t oldest) {
   const std::filesystem::path path(output);
-  const std::string stem = stem_of(path.filename().string(), ending), limit = time_text(oldest);
+  const std::string stem = stem_of(path.filename().string(), ending),
+                    limit = utc_text(static_cast<std::int64_t>(oldest), kTime);
   std::vector<std::string> found;
   std::error_code ignored;
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
