@@ -50,17 +50,30 @@ void run_command(const CheckArguments& arguments, const perfdata::CounterSource&
   if (status != 0) log_warning("--then '" + arguments.command + "' did not succeed");
 }
 
+struct Parsed {
+  perfdata::NamedCondition condition;
+  perfdata::Expression expression;
+};
+
+Result<std::vector<Parsed>> parse(const std::vector<std::string>& words) {
+  std::vector<Parsed> all;
+  for (const std::string& word : words) {
+    perfdata::NamedCondition condition = perfdata::named_condition(word);
+    JTRACE_ASSIGN_OR_RETURN(perfdata::Expression expression, perfdata::Expression::parse(condition.text));
+    all.push_back({std::move(condition), std::move(expression)});
+  }
+  return all;
+}
+
 // The conditions of one run, and what is known of each.
 class Check {
  public:
   Check(const CheckArguments& arguments, perfdata::CounterSource& source) : arguments_(arguments), source_(source) {}
 
-  Result<> add(const std::string& word) {
-    perfdata::NamedCondition condition = perfdata::named_condition(word);
-    JTRACE_ASSIGN_OR_RETURN(perfdata::Expression expression, perfdata::Expression::parse(condition.text));
-    JTRACE_ASSIGN_OR_RETURN(perfdata::Watch watch, perfdata::Watch::of(std::move(expression), source_.first()));
+  Result<> add(Parsed parsed) {
+    JTRACE_ASSIGN_OR_RETURN(perfdata::Watch watch, perfdata::Watch::of(std::move(parsed.expression), source_.first()));
     conditions_.push_back(
-        {.watch = {std::move(watch), arguments_.hold}, .answer = {.condition = std::move(condition)}});
+        {.watch = {std::move(watch), arguments_.hold}, .answer = {.condition = std::move(parsed.condition)}});
     return {};
   }
 
@@ -147,8 +160,7 @@ class Check {
 
   // --timeout is over. There were two looks: the first at once, one at the end.
   Result<> give_up() {
-    has_run_out_ =
-        std::any_of(conditions_.begin(), conditions_.end(), [](const Condition& each) { return !each.answered; });
+    has_run_out_ = !is_answered();
     for (Condition& each : conditions_)
       if (!each.answered) JTRACE_RETURN_IF_ERROR(answer(each, &before_, false));
     return {};
@@ -162,14 +174,14 @@ class Check {
 };
 
 Result<ExitStatus> check(const CheckArguments& arguments) {
-  for (const std::string& word : arguments.expressions)  // what is wrong with one is said before a JVM is asked
-    JTRACE_RETURN_IF_ERROR(perfdata::Expression::parse(perfdata::named_condition(word).text));
+  // What is wrong with one is said before a JVM is asked.
+  JTRACE_ASSIGN_OR_RETURN(std::vector<Parsed> parsed, parse(arguments.expressions));
   JTRACE_ASSIGN_OR_RETURN(perfdata::CounterSource source, open_one(arguments.sources));
   if (arguments.until && !source.process())
     return fail(ErrorCategory::kUsage, "--until waits for a running JVM, and a file or a core does not change");
   print_warnings(source);
   Check check(arguments, source);
-  for (const std::string& word : arguments.expressions) JTRACE_RETURN_IF_ERROR(check.add(word));
+  for (Parsed& each : parsed) JTRACE_RETURN_IF_ERROR(check.add(std::move(each)));
   JTRACE_RETURN_IF_ERROR(check.run());
   if (arguments.format == "json") JTRACE_RETURN_IF_ERROR(check.print_json());
   return check.status();
