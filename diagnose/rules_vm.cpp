@@ -183,12 +183,12 @@ std::string advice_against(const GcCall& call, const std::string& target) {
   return "take the call of System.gc() out at " + place_of(call) + "; -XX:+DisableExplicitGC ignores all";
 }
 
-bool is_asked_mostly(const std::vector<CounterFact>& counters) {
-  if (counters.size() < 2) return false;
-  // The cause that the first look saw may be of a collection long before.
-  const auto is_asked = [](const CounterFact& each) { return each.gc_cause == "System.gc()"; };
-  const auto asked = std::count_if(counters.begin() + 1, counters.end(), is_asked);
-  return is_asked(counters.back()) && 2 * static_cast<std::size_t>(asked) >= counters.size() - 1;
+bool is_asked(const CounterFact& look) { return look.gc_cause == "System.gc()"; }
+
+// The cause that the first look saw may be of a collection long before: it does not count.
+std::size_t looks_asked(const std::vector<CounterFact>& counters) {
+  if (counters.empty()) return 0;
+  return static_cast<std::size_t>(std::count_if(counters.begin() + 1, counters.end(), is_asked));
 }
 
 }  // namespace
@@ -197,9 +197,8 @@ void note_explicit_collections(const Facts& facts, Finding& finding) {
   const GcCall call = gc_call(facts.looks);
   if (!call.callers.empty())
     finding.evidence.push_back(call.thread + " was seen in System.gc(), called at " + place_of(call));
-  if (!is_asked_mostly(facts.counters)) return;
-  const auto asked = std::count_if(facts.counters.begin() + 1, facts.counters.end(),
-                                   [](const CounterFact& each) { return each.gc_cause == "System.gc()"; });
+  const std::size_t asked = looks_asked(facts.counters);
+  if (asked == 0 || !is_asked(facts.counters.back()) || 2 * asked < facts.counters.size() - 1) return;
   finding.evidence.push_back("the cause of the last collection was System.gc() at " + std::to_string(asked) + " of " +
                              counted(facts.counters.size() - 1, "look"));
   finding.next = advice_against(call, facts.target);
