@@ -54,14 +54,6 @@ void add_kernel_function(const target::Process& process, pid_t tid, Walk& walk) 
                      Frame{.kind = FrameKind::kNative, .name = *name + "_[k]", .module = kKernelModule});
 }
 
-ThreadMoment moment_of(const target::Process& process, pid_t tid) {
-  const std::string folder = "task/" + std::to_string(tid) + "/";
-  const auto status = process.read_proc(folder + "status");
-  const std::size_t at = status ? status->find("voluntary_ctxt_switches") : std::string::npos;
-  return {.call = process.read_proc(folder + "syscall").value_or(""),
-          .switches = at == std::string::npos ? "" : status->substr(at)};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<SampledJvm>> SampledJvm::open(std::shared_ptr<coreinspect::Inspection> inspection) {
@@ -135,10 +127,18 @@ std::map<pid_t, LockOwner> SampledJvm::owners_of(const std::map<pid_t, target::A
   return owners;
 }
 
+ThreadMoment SampledJvm::moment_of(pid_t tid) const {
+  const std::string folder = "task/" + std::to_string(tid) + "/";
+  const auto status = process().read_proc(folder + "status");
+  const std::size_t at = status ? status->find("voluntary_ctxt_switches") : std::string::npos;
+  return {.call = process().read_proc(folder + "syscall").value_or(""),
+          .switches = at == std::string::npos ? "" : status->substr(at)};
+}
+
 SampledJvm::Look SampledJvm::look_at(pid_t tid) {
-  const ThreadMoment before = moment_of(process(), tid);
+  ThreadMoment before = moment_of(tid);
   const auto call = parse_call(before.call);
-  if (!call) return {.sleep = sleep_between(before, {}), .thread = {}};
+  if (!call) return {.sleep = sleep_between(before, {}), .thread = {}, .moment = {}};
   refresh();
   coreinspect::ThreadReport report = threads_.of(tid, call->sp);
   report.tid = tid;
@@ -147,7 +147,8 @@ SampledJvm::Look SampledJvm::look_at(pid_t tid) {
   report.walk = walk_sleeper(report.java, call->sp, call->pc, stack);
   name_virtual_thread(call->sp, stack, report);
   add_kernel_function(process(), tid, report.walk);
-  return {.sleep = sleep_between(before, moment_of(process(), tid)), .thread = std::move(report)};
+  const Sleep sleep = sleep_between(before, moment_of(tid));
+  return {.sleep = sleep, .thread = std::move(report), .moment = std::move(before)};
 }
 
 std::vector<std::byte> SampledJvm::read_stack(const coreinspect::JavaThread& thread, target::Address sp) {

@@ -51,8 +51,10 @@ class SampledJvm {
   struct Look {
     Sleep sleep = Sleep::kGone;
     coreinspect::ThreadReport thread;  // of kWhole
+    ThreadMoment moment;               // of kWhole: as long as it is the same, so is the stack
   };
   Look look_at(pid_t tid);
+  ThreadMoment moment_of(pid_t tid) const;
 
  private:
   SampledJvm(std::shared_ptr<coreinspect::Inspection> inspection,

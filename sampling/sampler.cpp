@@ -7,6 +7,7 @@
 #include "base/wait_readable.h"
 #include "sampling/ended_jvms.h"
 #include "sampling/sampled_jvm.h"
+#include "sampling/sleepers.h"
 #include "sampling/wait_tracker.h"
 #include "sampling/waker_names.h"
 #include "target/process_cpu.h"
@@ -46,12 +47,14 @@ class Sampler::Impl {
     if (events_->with_kernel()) kernel_.emplace(KernelNames::of_this_machine());
     round_time_ = round_of(options_.events, events_->ring_bytes());
     stop_ = stop;
+    if (options_.events.switches)
+      for (const auto& [pid, jvm] : jvms_) look_ahead(*jvm);
     start_wakeups();
     JTRACE_RETURN_IF_ERROR(events_->start());
     begin_ = monotonic_ns();
     for (const auto& [pid, jvm] : jvms_) read_cpu_[pid] = target::process_cpu_ns(pid);
     if (options_.duration.count() != 0) end_ = begin_ + static_cast<std::uint64_t>(options_.duration.count());
-    if (options_.started) options_.started();  // now: with many threads on a busy machine the looks take long
+    if (options_.started) options_.started();
     if (options_.events.switches) JTRACE_RETURN_IF_ERROR(begin_waits(take));
     while (!summary_.target_ended && monotonic_ns() < end_) {
       if (wait_readable(stop, std::min(end_, monotonic_ns() + round_time_))) break;
@@ -61,6 +64,7 @@ class Sampler::Impl {
       if (options_.each_round) JTRACE_RETURN_IF_ERROR(options_.each_round());
       JTRACE_RETURN_IF_ERROR(look_for_newcomers(take));
     }
+    if (waits_) look_at_stackless();
     events_->stop();
     if (wakeups_) wakeups_->stop();
     const std::uint64_t stopped = monotonic_ns();
@@ -80,12 +84,6 @@ class Sampler::Impl {
   const std::string& no_wakers() const { return summary_.no_wakers; }
 
  private:
-  // A thread that slept when the recording began.
-  struct Sleeper {
-    std::uint64_t looked = 0;  // ns; if it was back before, the look may have seen something else
-    ThreadReport report;
-  };
-
   // Without them the waits are still known.
   void open_wakeups() {
     auto opened = Wakeups::open();
@@ -97,6 +95,20 @@ class Sampler::Impl {
     if (started) return;
     wakeups_.reset();
     summary_.no_wakers = started.error().message();
+  }
+  // What is read of a thread's stack takes too long for a recording that has begun, above all the first time, and on a
+  // busy machine.
+  void look_ahead(SampledJvm& jvm) {
+    for (const pid_t tid : jvm.process().threads().value_or(std::vector<pid_t>())) {
+      if (wait_readable(stop_, monotonic_ns() + kMoment)) return;
+      sleepers_.look(jvm, tid);
+    }
+  }
+  // At the end: those that have no sample of the wait's beginning.
+  void look_at_stackless() {
+    waits_->find_stackless([this](std::uint32_t pid, std::uint32_t tid) {
+      if (SampledJvm* jvm = jvm_of(pid)) sleepers_.look(*jvm, static_cast<pid_t>(tid));
+    });
   }
   Result<> begin_waits(const TakeStack& take) {
     const auto ended = [this](std::uint32_t tid) {
@@ -122,14 +134,11 @@ class Sampler::Impl {
   Result<> look_at_sleepers(SampledJvm& jvm, const std::vector<pid_t>& tids, const TakeStack& take) {
     std::uint64_t round_due = monotonic_ns() + round_time_;
     for (const pid_t tid : tids) {
-      SampledJvm::Look look = jvm.look_at(tid);
+      const Sleep sleep = sleepers_.look(jvm, tid);
       const std::uint64_t looked = monotonic_ns();
-      const auto number = static_cast<std::uint32_t>(tid);
-      if (look.sleep == Sleep::kNone) waits_->ran(number, looked);
-      if (look.sleep == Sleep::kWhole) sleepers_[number] = {.looked = looked, .report = std::move(look.thread)};
+      if (sleep == Sleep::kNone) waits_->ran(static_cast<std::uint32_t>(tid), looked);
       if (looked < round_due) continue;
       JTRACE_RETURN_IF_ERROR(live_round(take));
-      if (wait_readable(stop_, monotonic_ns() + kMoment) || monotonic_ns() >= end_) return {};
       round_due = monotonic_ns() + round_time_;
     }
     return {};
@@ -158,6 +167,7 @@ class Sampler::Impl {
   Result<> add(std::shared_ptr<coreinspect::Inspection> inspection, const TakeStack& take) {
     const pid_t pid = inspection->target().process()->pid();
     auto jvm = SampledJvm::open(std::move(inspection));
+    if (jvm && waits_) look_ahead(**jvm);
     const auto added = jvm ? events_->add((*jvm)->process()) : fail(jvm.error());
     if (!added) {
       if (options_.left_out) options_.left_out(pid, added.error());
@@ -271,12 +281,9 @@ class Sampler::Impl {
       summary_.stacks.add(report.walk, wait.at);
       return report;
     }
-    if (wait.from_before) {
-      const auto sleeper = sleepers_.find(wait.tid);
-      if (sleeper != sleepers_.end() && sleeper->second.looked < wait.end) {
-        summary_.stacks.add(sleeper->second.report.walk, nullptr);
-        return sleeper->second.report;
-      }
+    if (const ThreadReport* known = sleepers_.stack_of(wait)) {
+      summary_.stacks.add(known->walk, nullptr);
+      return *known;
     }
     summary_.stacks.add_missing();
     return jvm.without_stack(static_cast<pid_t>(wait.tid), kNoStack);
@@ -305,7 +312,7 @@ class Sampler::Impl {
   std::optional<WaitTracker> waits_;
   std::unique_ptr<Wakeups> wakeups_;  // null: they are not known
   WakerNames wakers_{[this](pid_t pid, pid_t tid) { return name_in_jvm(pid, tid); }, name_of_process};
-  std::map<std::uint32_t, Sleeper> sleepers_;  // by tid
+  Sleepers sleepers_;
   std::uint64_t looked_for_newcomers_ = 0;
   std::uint64_t begin_ = 0, end_ = UINT64_MAX, round_time_ = 0;  // CLOCK_MONOTONIC, ns
   int stop_ = -1;

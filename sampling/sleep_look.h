@@ -10,6 +10,7 @@ namespace jtrace::sampling {
 struct ThreadMoment {
   std::string call;      // "syscall" (proc_pid_syscall): "running", or where it is blocked; "" if not readable
   std::string switches;  // of "status": grow whenever it gives its processor up
+  bool operator==(const ThreadMoment&) const = default;
 };
 
 enum class Sleep {
@@ -23,8 +24,7 @@ inline bool runs(const ThreadMoment& moment) { return moment.call.starts_with("r
 inline Sleep sleep_between(const ThreadMoment& before, const ThreadMoment& after) {
   if (before.call.empty()) return Sleep::kGone;
   if (runs(before)) return Sleep::kNone;
-  const bool same = before.call == after.call && !before.switches.empty() && before.switches == after.switches;
-  return same ? Sleep::kWhole : Sleep::kBroken;
+  return before == after && !before.switches.empty() ? Sleep::kWhole : Sleep::kBroken;
 }
 
 }  // namespace jtrace::sampling

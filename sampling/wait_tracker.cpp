@@ -175,6 +175,11 @@ void WaitTracker::find_ownerless(std::uint64_t now, const ToLook& look) {
   }
 }
 
+void WaitTracker::find_stackless(const std::function<void(std::uint32_t pid, std::uint32_t tid)>& take) const {
+  for (const auto& [tid, thread] : threads_)
+    if (!thread.sample && ((thread.waits && !thread.preempted) || thread.waits_from_before())) take(thread.pid, tid);
+}
+
 void WaitTracker::owner(std::uint32_t tid, LockOwner owner) {
   const auto thread = threads_.find(tid);
   if (thread != threads_.end()) thread->second.owner = std::move(owner);

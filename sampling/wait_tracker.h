@@ -72,6 +72,8 @@ class WaitTracker {
   // times in a wait; `look` returns whether it is looked at this time. `sp`: 0 if it is not known.
   using ToLook = std::function<bool(std::uint32_t pid, std::uint32_t tid, std::uint64_t sp)>;
   void find_ownerless(std::uint64_t now, const ToLook& look);
+  // Threads that wait since a moment of which there is no sample.
+  void find_stackless(const std::function<void(std::uint32_t pid, std::uint32_t tid)>& take) const;
   // What a look found.
   void owner(std::uint32_t tid, LockOwner owner);
 

@@ -145,7 +145,7 @@ TEST_P(OffCpu, KeepsToItsTimeWithAThousandThreads) {
   const TableRow naps = row_of(done.out, "[sleep] Naps.");
   // Of some 13,000. A busy machine does not get all of them, and says so.
   const bool lost = done.err.find("switches of threads were lost") != std::string::npos;
-  EXPECT_GE(naps.times, lost ? 1000 : 5000) << done.err;
+  EXPECT_GE(naps.times, lost ? 300 : 5000) << done.err;
   EXPECT_LT(naps.longest, 1000) << done.err;
 }
 
@@ -171,8 +171,8 @@ TEST_P(OffCpu, IsAPartOfWallTime) {
   ASSERT_TRUE(jvm_);
   record({"--wall", "--hz", "499"}, "run");
   const Stacks stacks = read_stacks(path());
-  EXPECT_GT(sum(stacks, "sleeper;[sleep];", "MetersWaits.sleepOnce"), 200 * kMilli);
-  EXPECT_GT(sum(stacks, "stander;[park];"), 200 * kMilli);
+  EXPECT_GT(sum(stacks, "sleeper;[sleep];", "MetersWaits.sleepOnce"), 200 * kMilli) << err_;
+  EXPECT_GT(sum(stacks, "stander;[park];"), 200 * kMilli) << sum(stacks, "stander;[") << "\n" << err_;
   double runs = 0;
   for (const auto& [stack, ns] : stacks)
     if (stack.find(";[") == stack.npos) runs += ns;

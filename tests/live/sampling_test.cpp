@@ -90,7 +90,7 @@ TEST_P(Sampling, GivesEachPartItsShareAndWholeStacks) {
   for (int run = 0; run < 12 && in_parts < kSamples; ++run) {
     const std::string path = folder.file("run.collapsed");
     const CommandOutput done = profile({"--hz", "499", "--duration", "4", "-o", path});
-    ASSERT_EQ(done.status, 0) << done.err;
+    ASSERT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;  // 9: samples were lost
     EXPECT_THAT(done.err, HasSubstr("the target was not stopped"));
     for (const auto& [stack, count] : read_stacks(path)) {
       samples += count;
@@ -377,7 +377,7 @@ TEST_P(Sampling, OfAPinnedVirtualThreadThatWaitsHasItsName) {
   must(jvm_->ask("pinned"));
   const CommandOutput done = profile({"--off-cpu", "--duration", "200ms", "--format", "collapsed"});
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.out, HasSubstr("\npinned;[park];"));
+  EXPECT_THAT(done.out, HasSubstr("\npinned;[park];")) << done.err;
   EXPECT_THAT(done.out, ::testing::ContainsRegex("\npinned;[^\n]*PlainFacts"));
   EXPECT_THAT(done.out, ::testing::ContainsRegex("\npinned;[^\n]*call_class_initializer")) << "native frames too";
   EXPECT_THAT(done.out, Not(::testing::ContainsRegex("ForkJoinPool[^\n]*PlainFacts")));

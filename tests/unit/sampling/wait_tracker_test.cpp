@@ -219,6 +219,26 @@ TEST(WaitTracker, CutsWaitsWhereSwitchesWereLost) {
   EXPECT_EQ(recording.tracker.blind_ns(), 100u);
 }
 
+TEST(WaitTracker, FindsWhoWaitsWithoutAStack) {
+  Recording recording;
+  for (const std::uint32_t tid : {7, 8, 9, 10}) recording.tracker.existed(1, tid, kBegin);
+  recording.tracker.ran(10, 1050);
+  const auto stackless = [&recording] {
+    std::string tids;
+    recording.tracker.find_stackless([&tids](std::uint32_t, std::uint32_t tid) { tids += std::to_string(tid) + " "; });
+    return tids;
+  };
+  EXPECT_EQ(stackless(), "7 8 9 ") << "10 was seen running";
+  recording.leaves(8, 1100);
+  recording.out(8, 1100);
+  recording.out(9, 1100, true);
+  recording.up_to(1200);
+  EXPECT_EQ(stackless(), "7 ") << "8 has a stack, 9 only has no processor";
+  recording.tracker.lost(1300, 1400);
+  recording.up_to(1500);
+  EXPECT_EQ(stackless(), "7 8 9 ");
+}
+
 TEST(WaitTracker, HasNothingOfWaitsThatEndedWhileSwitchesWereLost) {
   Recording recording;
   recording.out(7, 1100);

@@ -1,0 +1,39 @@
+// Sleepers: the stacks of threads that slept when they were looked at, for waits of whose beginning there is no sample:
+// those that began before the recording, or while records were lost.
+//
+// One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "sampling/sampled_jvm.h"
+#include "sampling/wait_tracker.h"
+
+namespace jtrace::sampling {
+
+// A thread slept all the time from before `from` until after `until` (CLOCK_MONOTONIC, ns). One look alone takes from
+// `until` to `from`.
+struct KnownSleep {
+  std::uint64_t from = 0, until = 0;
+  // A wait is of one sleep only: whether it is this one.
+  bool is_of(const Wait& wait) const { return !wait.preempted && wait.begin <= until && wait.end >= from; }
+};
+
+class Sleepers {
+ public:
+  // What it does now. If it has not run since the last look, this takes two small reads, otherwise those of a stack.
+  Sleep look(SampledJvm& jvm, pid_t tid);
+  // The stack of that wait; null if it is not known.
+  const coreinspect::ThreadReport* stack_of(const Wait& wait) const;
+
+ private:
+  struct Sleeper {
+    KnownSleep sleep;
+    ThreadMoment moment;
+    coreinspect::ThreadReport report;
+  };
+  std::map<std::uint32_t, Sleeper> sleepers_;  // by tid
+};
+
+}  // namespace jtrace::sampling
