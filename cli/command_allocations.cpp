@@ -5,6 +5,7 @@
 #include "cli/brief_trace.h"
 #include "cli/commands.h"
 #include "cli/one_of.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "trace/filter_example.h"
 #include "trace/io/allocations_text.h"
@@ -70,7 +71,7 @@ ExitStatus run(AllocationArguments arguments) {
 void add_allocations_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<AllocationArguments>();
   arguments->trace.leaves_out_jdk = false;
-  CLI::App* command = app.add_subcommand("allocations", "who allocates: by class, site, stack and thread");
+  CLI::App* command = app.add_subcommand("allocations", summary_of("allocations"));
   add_brief_trace(*command, arguments->trace);
   command
       ->add_option("--class", arguments->type,

@@ -14,6 +14,7 @@
 #include "cli/selector.h"
 #include "cli/shipped_output.h"
 #include "cli/stop_signals.h"
+#include "cli/summaries.h"
 #include "cli/trace_arguments.h"
 #include "session/attach_trace.h"
 #include "session/key_control.h"
@@ -186,7 +187,7 @@ ExitStatus run(const AttachArguments& arguments) {
 
 void add_attach_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<AttachArguments>();
-  CLI::App* command = app.add_subcommand("attach", "trace a running JVM, until --duration, Ctrl-C or its end");
+  CLI::App* command = app.add_subcommand("attach", summary_of("attach"));
   command->add_option("JVM", arguments->jvm, "pid, or a part of the main class that matches one JVM")
       ->required()
       ->type_name("PID");

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
+#include "cli/summaries.h"
 #include "cli/words.h"
 
 namespace jtrace::cli {
@@ -54,8 +55,7 @@ ExitStatus run(const CmdArguments& arguments, const std::vector<std::string>& wo
 
 void add_cmd_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<CmdArguments>();
-  CLI::App* command =
-      app.add_subcommand("cmd", "any attach operation: threaddump, inspectheap, dumpheap, properties, jcmd ...");
+  CLI::App* command = app.add_subcommand("cmd", summary_of("cmd"));
   command
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();

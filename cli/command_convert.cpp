@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/overwriting.h"
 #include "cli/recording_input.h"
+#include "cli/summaries.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/format_writer.h"
@@ -192,7 +193,7 @@ ExitStatus run(const ConvertArguments& arguments) {
 
 void add_convert_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ConvertArguments>();
-  CLI::App* command = app.add_subcommand("convert", "write a trace in another format");
+  CLI::App* command = app.add_subcommand("convert", summary_of("convert"));
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments, SDDF, JSON lines or a spill, compressed or not; the parts of a rotated "

@@ -8,6 +8,7 @@
 #include "cli/heap_output.h"
 #include "cli/inspect_common.h"
 #include "cli/selector.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "coreinspect/tools/core_copy.h"
 #include "coreinspect/tools/core_redaction.h"
@@ -98,7 +99,7 @@ ExitStatus run(const CoreArguments& arguments) {
 
 void add_core_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<CoreArguments>();
-  CLI::App* command = app.add_subcommand("core", "write a core of a live JVM: resident memory, or a few MiB (--small)");
+  CLI::App* command = app.add_subcommand("core", summary_of("core"));
   command->add_option("PID", arguments->target, "process id, or part of a main class")->required();
   command
       ->add_option("-o,--output", arguments->output, "file to write, packed if it ends in .zst; - is standard output")

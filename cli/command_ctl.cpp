@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/one_of.h"
 #include "cli/selector.h"
+#include "cli/summaries.h"
 #include "session/ctl_socket.h"
 #include "session/options/filter_rule.h"
 #include "target/jvm_discovery.h"
@@ -85,7 +86,7 @@ std::string pid_in_second_place(const std::string& word) {
 
 void add_ctl_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<CtlArguments>();
-  CLI::App* command = app.add_subcommand("ctl", "control a running trace");
+  CLI::App* command = app.add_subcommand("ctl", summary_of("ctl"));
   command->add_option("JVM", arguments->jvm, "pid, or a part of the main class that matches one JVM")
       ->required()
       ->type_name("PID");

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
 #include "cli/stop_signals.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "coreinspect/tools/core_redaction.h"
 #include "debug/server.h"
@@ -98,8 +99,7 @@ ExitStatus run(const DebugArguments& arguments) {
 
 void add_debug_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<DebugArguments>();
-  CLI::App* command =
-      app.add_subcommand("debug", "jdb or an IDE on a core or a live JVM: a debugger's server, read-only");
+  CLI::App* command = app.add_subcommand("debug", summary_of("debug"));
   command
       ->add_option("PID|CORE|BUNDLE", arguments->inspect.target,
                    "process id, part of a main class, a core file, or a bundle of jtrace diagnose with a core")

@@ -14,6 +14,7 @@
 #include "cli/diagnose_bundle.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
+#include "cli/summaries.h"
 #include "cli/view_run.h"
 #include "coreinspect/tools/core_redaction.h"
 #include "diagnose/bundle_file.h"
@@ -168,8 +169,7 @@ ExitStatus run(const DiagnoseArguments& arguments) {
 
 void add_diagnose_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<DiagnoseArguments>();
-  CLI::App* command = app.add_subcommand(
-      "diagnose", "what is wrong with a live JVM or a core: a verdict in a few seconds; and a bundle of it");
+  CLI::App* command = app.add_subcommand("diagnose", summary_of("diagnose"));
   add_diagnose_options(*command, *arguments);
   command->footer(
       "Nothing is loaded into the JVM, and it need not respond.\n"

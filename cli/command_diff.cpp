@@ -10,6 +10,7 @@
 #include "cli/one_of.h"
 #include "cli/overwriting.h"
 #include "cli/recording_input.h"
+#include "cli/summaries.h"
 #include "cli/trace_output.h"
 #include "cli/units.h"
 #include "sampling/wait_kind.h"
@@ -103,8 +104,7 @@ ExitStatus run(const DiffArguments& arguments) {
 
 void add_diff_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<DiffArguments>();
-  CLI::App* command =
-      app.add_subcommand("diff", "compare two traces, profiles or histograms: what is slower, more often, bigger");
+  CLI::App* command = app.add_subcommand("diff", summary_of("diff"));
   command
       ->add_option("BEFORE", arguments->before,
                    "a trace; collapsed stacks or speedscope; the JSON of inspect ... histogram; compressed or not")

@@ -7,6 +7,7 @@
 #include "base/json_answer.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
+#include "cli/summaries.h"
 #include "doctor/checks.h"
 #include "target/jvm_discovery.h"
 
@@ -81,8 +82,7 @@ ExitStatus run(const DoctorArguments& arguments) {
 
 void add_doctor_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<DoctorArguments>();
-  CLI::App* command =
-      app.add_subcommand("doctor", "what this machine and this user can do, and what each missing capability blocks");
+  CLI::App* command = app.add_subcommand("doctor", summary_of("doctor"));
   command->add_option("JVM", arguments->jvm,
                       "process id or part of the main class: also shows what can be done with it");
   command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));

@@ -6,6 +6,7 @@
 #include "cli/brief_trace.h"
 #include "cli/commands.h"
 #include "cli/one_of.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "trace/io/exceptions_text.h"
 #include "trace/record/start_options.h"
@@ -61,8 +62,7 @@ ExitStatus run(const ExceptionArguments& arguments) {
 void add_exceptions_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ExceptionArguments>();
   arguments->trace.own_methods = std::size(kCatchers);
-  CLI::App* command =
-      app.add_subcommand("exceptions", "which exceptions are thrown, where they end, which are swallowed");
+  CLI::App* command = app.add_subcommand("exceptions", summary_of("exceptions"));
   add_brief_trace(*command, arguments->trace);
   command->add_flag("--messages", arguments->messages,
                     "read their messages (which may contain secrets); a trace has them with --exception-messages");

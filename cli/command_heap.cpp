@@ -9,6 +9,7 @@
 #include "cli/inspect_common.h"
 #include "cli/loaded_heap.h"
 #include "cli/overwriting.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "cli/view_options.h"
 #include "cli/view_run.h"
@@ -164,8 +165,7 @@ void add_command(CLI::App& app, ExitStatus& status, const LoadedHeap* loaded) {
   auto arguments = std::make_shared<HeapArguments>();
   arguments->loaded = loaded;
   coreinspect::HeapOptions& heap = arguments->inspect.options.heap;
-  CLI::App* command =
-      app.add_subcommand("heap", "what objects hold, and who holds them; what has grown between two heaps");
+  CLI::App* command = app.add_subcommand("heap", summary_of("heap"));
   command
       ->add_option(
           "PID|CORE|HPROF|diff", arguments->target,

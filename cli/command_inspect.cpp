@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "cli/view_options.h"
 #include "cli/view_run.h"
@@ -92,8 +93,7 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
 
 void add_inspect_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command =
-      app.add_subcommand("inspect", "look into a live JVM, a core or a heap dump: threads, flags, classes, heap, ...");
+  CLI::App* command = app.add_subcommand("inspect", summary_of("inspect"));
   command
       ->add_option("PID|CORE|HPROF|BUNDLE", arguments->target,
                    "process id, part of a main class, a core file, a heap dump, or a bundle of jtrace diagnose")

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
+#include "cli/summaries.h"
 
 namespace jtrace::cli {
 namespace {
@@ -57,7 +58,7 @@ ExitStatus run(const JmxArguments& arguments) {
 
 void add_jmx_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<JmxArguments>();
-  CLI::App* command = app.add_subcommand("jmx", "start the local management agent if needed, print its service URL");
+  CLI::App* command = app.add_subcommand("jmx", summary_of("jmx"));
   command
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
+#include "cli/summaries.h"
 
 namespace jtrace::cli {
 namespace {
@@ -58,7 +59,7 @@ ExitStatus run(const LoadArguments& arguments) {
 
 void add_load_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<LoadArguments>();
-  CLI::App* command = app.add_subcommand("load", "load a native agent (.so) or a Java agent (.jar) into a running JVM");
+  CLI::App* command = app.add_subcommand("load", summary_of("load"));
   command
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();

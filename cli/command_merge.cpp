@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/output_name.h"
 #include "cli/overwriting.h"
+#include "cli/summaries.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/loss_sink.h"
@@ -97,8 +98,7 @@ ExitStatus run(const MergeArguments& arguments) {
 
 void add_merge_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<MergeArguments>();
-  CLI::App* command =
-      app.add_subcommand("merge", "merge several streams: by collationValue within a trace, by clock across traces");
+  CLI::App* command = app.add_subcommand("merge", summary_of("merge"));
   command
       ->add_option("IN", arguments->inputs,
                    "traces: XML, fragments or SDDF, compressed or not; the parts of rotated traces in any order")

@@ -13,6 +13,7 @@
 #include "cli/selector.h"
 #include "cli/shipped_output.h"
 #include "cli/stop_signals.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "dtrace/trace/probe_run.h"
 
@@ -195,7 +196,7 @@ ExitStatus run(const ProbeArguments& arguments) {
 
 void add_probe_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ProbeArguments>();
-  CLI::App* command = app.add_subcommand("probe", "trace a JVM through its USDT probes, without an agent");
+  CLI::App* command = app.add_subcommand("probe", summary_of("probe"));
   command
       ->add_option(
           "PID|PROBE", arguments->words,

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/selector.h"
+#include "cli/summaries.h"
 #include "dtrace/libjvm.h"
 
 namespace jtrace::cli {
@@ -151,7 +152,7 @@ Result<ExitStatus> list_probes(const ProbesArguments& arguments) {
 
 void add_probes_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ProbesArguments>();
-  CLI::App* command = app.add_subcommand("probes", "the USDT probes of a libjvm.so: sites, arguments, flags");
+  CLI::App* command = app.add_subcommand("probes", summary_of("probes"));
   command->add_option("PID|LIBJVM", arguments->subject, "a JVM (pid or part of its main class), or a libjvm.so")
       ->required();
   command->add_option("PROBE", arguments->words, "only these: names, globs, providers (hotspot:gc__*, hotspot_jni)");

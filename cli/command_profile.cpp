@@ -12,6 +12,7 @@
 #include "cli/selector.h"
 #include "cli/shipped_output.h"
 #include "cli/stop_signals.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "sampling/profile_targets.h"
 
@@ -224,7 +225,7 @@ ExitStatus run(ProfileArguments& arguments) {
 
 void add_profile_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ProfileArguments>();
-  CLI::App* command = app.add_subcommand("profile", "sample the stacks of a live JVM, without an agent");
+  CLI::App* command = app.add_subcommand("profile", summary_of("profile"));
   add_profile_options(*command, *arguments);
   command->footer("Example: jtrace profile 1234 --duration 30 -o app.html");
   command->callback([arguments, &status] { status = run(*arguments); });

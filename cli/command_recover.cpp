@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/output_name.h"
 #include "cli/overwriting.h"
+#include "cli/summaries.h"
 #include "session/left_pools.h"
 #include "session/recover.h"
 
@@ -79,8 +80,7 @@ ExitStatus run(const RecoverArguments& arguments) {
 
 void add_recover_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<RecoverArguments>();
-  CLI::App* command =
-      app.add_subcommand("recover", "recover the trace of a killed jtrace; without FILE: list what was left");
+  CLI::App* command = app.add_subcommand("recover", summary_of("recover"));
   command->add_option("FILE", arguments->pool, "ring memory that was left")->type_name("FILE");
   command->add_option("-o,--output", arguments->output, "the document; - is stdout")
       ->type_name("OUT")

@@ -5,6 +5,7 @@
 #include "cli/output_name.h"
 #include "cli/overwriting.h"
 #include "cli/recording_input.h"
+#include "cli/summaries.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
 #include "trace/io/report.h"
@@ -57,7 +58,7 @@ ExitStatus run(const ReportArguments& arguments) {
 
 void add_report_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* command = app.add_subcommand("report", "make one HTML page of a trace: timeline, flame graph, tables");
+  CLI::App* command = app.add_subcommand("report", summary_of("report"));
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin; or a "

@@ -7,6 +7,7 @@
 #include "cli/brief_trace.h"
 #include "cli/commands.h"
 #include "cli/one_of.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "trace/io/io_methods.h"
 #include "trace/io/slow_text.h"
@@ -74,8 +75,7 @@ ExitStatus run(SlowArguments arguments) {
 
 void add_slow_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<SlowArguments>();
-  CLI::App* command =
-      app.add_subcommand("slow", "which calls took long, what they waited for, which callee took the time");
+  CLI::App* command = app.add_subcommand("slow", summary_of("slow"));
   add_brief_trace(*command, arguments->trace);
   command->add_option("--over", arguments->over, "calls of this time and more (200ms); without any, the slowest seen")
       ->type_name("TIME");

@@ -6,6 +6,7 @@
 #include "cli/answer_format.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
+#include "cli/summaries.h"
 #include "cli/view_run.h"
 
 namespace jtrace::cli {
@@ -36,8 +37,7 @@ ExitStatus run(InspectArguments arguments) {
 
 void add_stack_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command =
-      app.add_subcommand("stack", "stacks of all threads of a live JVM or a core; works on a JVM that hangs");
+  CLI::App* command = app.add_subcommand("stack", summary_of("stack"));
   command->add_option("PID|CORE", arguments->target, "process id, part of a main class, or a core file")->required();
   add_inspect_options(*command, *arguments);
   add_max_stop(*command, *arguments);

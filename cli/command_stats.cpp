@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/summaries.h"
 #include "cli/trace_input.h"
 #include "cli/units.h"
 #include "trace/io/statistics.h"
@@ -40,8 +41,7 @@ ExitStatus run(const StatsArguments& arguments) {
 
 void add_stats_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<StatsArguments>();
-  CLI::App* command = app.add_subcommand(
-      "stats", "summarize a trace: events by kind, pauses, threads, contention, methods, allocations");
+  CLI::App* command = app.add_subcommand("stats", summary_of("stats"));
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")

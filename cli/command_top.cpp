@@ -15,6 +15,7 @@
 #include "cli/inspect_common.h"
 #include "cli/screen_keys.h"
 #include "cli/stop_signals.h"
+#include "cli/summaries.h"
 #include "cli/units.h"
 #include "cli/view_run.h"
 #include "coreinspect/tools/thread_groups.h"
@@ -210,7 +211,7 @@ ExitStatus run(const TopArguments& arguments) {
 
 void add_top_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<TopArguments>();
-  CLI::App* command = app.add_subcommand("top", "threads of a live JVM by processor time, with their top frames");
+  CLI::App* command = app.add_subcommand("top", summary_of("top"));
   command->add_option("PID", arguments->inspect.target, "process id, or part of a main class")->required();
   add_time(*command, "--interval", arguments->interval, "time between two looks (1s)",
            {.least = std::chrono::milliseconds(50), .most = std::chrono::hours(1)});

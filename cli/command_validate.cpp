@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/summaries.h"
 #include "cli/trace_input.h"
 #include "cli/units.h"
 #include "trace/io/loss_sink.h"
@@ -65,7 +66,7 @@ ExitStatus run(const ValidateArguments& arguments) {
 
 void add_validate_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ValidateArguments>();
-  CLI::App* command = app.add_subcommand("validate", "check a trace: structure, references, balance, collation, time");
+  CLI::App* command = app.add_subcommand("validate", summary_of("validate"));
   command
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")

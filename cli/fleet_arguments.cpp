@@ -1,6 +1,7 @@
 #include "cli/fleet_arguments.h"
 
 #include "base/strings.h"
+#include "cli/summaries.h"
 
 namespace jtrace::cli {
 namespace {
@@ -45,7 +46,7 @@ std::string wrong_broker(const std::string& url) {
 }
 
 CLI::App* add_ship_arguments(CLI::App& app, ShipArguments& arguments) {
-  CLI::App* command = app.add_subcommand("ship", "send a trace to a NATS server, where jtrace collect takes it");
+  CLI::App* command = app.add_subcommand("ship", summary_of("ship"));
   command
       ->add_option("IN", arguments.input,
                    "a trace that jtrace reads; -: standard input, while it is written; a folder of traces, or a spool "
@@ -73,7 +74,7 @@ CLI::App* add_ship_arguments(CLI::App& app, ShipArguments& arguments) {
 }
 
 CLI::App* add_collect_arguments(CLI::App& app, CollectArguments& arguments) {
-  CLI::App* command = app.add_subcommand("collect", "take the traces that jtrace ship has sent: one document each");
+  CLI::App* command = app.add_subcommand("collect", summary_of("collect"));
   add_broker(*command, arguments.broker);
   command
       ->add_option("-o,--output", arguments.output,

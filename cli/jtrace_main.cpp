@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/summaries.h"
 #include "cli/task_map.h"
 #include "cli/word_hints.h"
 
@@ -23,6 +24,16 @@ std::vector<char*>& words_of(int argc, char** argv) {
   return words;
 }
 
+// For the program's own help, and options that it does not have.
+void add_names(CLI::App& app) {
+  for (const jtrace::cli::Summary& each : jtrace::cli::kSummaries)
+    if (*each.text != 0) app.add_subcommand(std::string(each.command), each.text);
+}
+
+void add_all(CLI::App& app, jtrace::ExitStatus& status) {
+  for (const jtrace::cli::NamedCommand& command : jtrace::cli::kCommands) command.add(app, status);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -32,13 +43,12 @@ int main(int argc, char** argv) {
   // Never destroyed: the process ends with it.
   CLI::App& app = *new CLI::App("looks into HotSpot JVMs from outside", "jtrace");
   jtrace::ExitStatus status = jtrace::ExitStatus::kOk;
-  // The setup of every command's options takes longer than most commands run, so only the first word's command is set
-  // up, and none for the version.
+  // The setup of every command's options takes longer than most commands run.
   const std::string_view word = argc > 1 ? argv[1] : "";
   const auto is_it = [&](const jtrace::cli::NamedCommand& command) { return command.name == word; };
-  const bool one_at_most = (argc == 2 && word == "--version") ||
-                           std::any_of(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands), is_it);
-  for (const jtrace::cli::NamedCommand& command : jtrace::cli::kCommands)
-    if (!one_at_most || is_it(command)) command.add(app, status);
+  const auto* const command = std::find_if(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands), is_it);
+  if (command != std::end(jtrace::cli::kCommands)) command->add(app, status);
+  else if (argc != 2 || !word.starts_with("-")) add_all(app, status);
+  else if (word != "--version") add_names(app);
   return jtrace::cli::run_program(app, status, argc, argv, jtrace::cli::task_map, jtrace::cli::hint_of_word);
 }
