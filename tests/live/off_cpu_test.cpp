@@ -258,6 +258,8 @@ TEST_P(WhoKeepsThemWaiting, HasWhoWokeThem) {
     int others = 0;
     for (const auto& [name, times] : wakers)
       if (name != woken.waker && name != "[not seen]" && name != "[interrupt]") others += times;
+    // An idle processor of some virtual machines traces nothing of its timer's interrupt: perf record has none either.
+    if (std::string_view(woken.waker) == "[interrupt]") wakers[woken.waker] += wakers["[not seen]"];
     EXPECT_GE(wakers[woken.waker], kTurns / 2) << woken.thread << "\n" << answer;
     // Each may wait for something of the VM there too: a safepoint. Who enters a monitor looks at it again from time to
     // time.
