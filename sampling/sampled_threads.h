@@ -26,6 +26,7 @@ class SampledThreads {
     std::function<std::optional<std::vector<coreinspect::JavaThread>>()> java;
     std::function<std::optional<KernelThread>(pid_t tid)> kernel;  // nothing if it has ended
     std::function<std::uint64_t()> now;                            // CLOCK_MONOTONIC, ns
+    std::function<std::uint64_t()> spent;                          // processor time of this thread, ns; empty: as now
   };
 
   // Borrows the inspection.

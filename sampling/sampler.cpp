@@ -22,6 +22,8 @@ constexpr std::size_t kRecordBytes = 1024;  // of a sample, beside its stack
 // A record that was stamped longer ago than this is in its ring.
 constexpr std::uint64_t kWritten = 1'000'000;
 constexpr std::uint64_t kMoment = 1'000;  // ns
+// ns for looks at threads before the recording, after the first, which reads the JVM's symbols too; and at its end.
+constexpr std::uint64_t kLookAhead = 500'000'000, kLastLooks = 50'000'000;
 
 std::uint64_t round_of(const EventOptions& options, std::size_t ring_bytes) {
   const double filled = static_cast<double>(ring_bytes) / (options.hz * (options.stack_bytes + kRecordBytes));
@@ -99,16 +101,22 @@ class Sampler::Impl {
   // What is read of a thread's stack takes too long for a recording that has begun, above all the first time, and on a
   // busy machine.
   void look_ahead(SampledJvm& jvm) {
+    std::uint64_t due = UINT64_MAX;
     for (const pid_t tid : jvm.process().threads().value_or(std::vector<pid_t>())) {
-      if (wait_readable(stop_, monotonic_ns() + kMoment)) return;
+      if (monotonic_ns() >= due || wait_readable(stop_, monotonic_ns() + kMoment)) return;
       sleepers_.look(jvm, tid);
+      if (due == UINT64_MAX) due = monotonic_ns() + kLookAhead;
     }
   }
-  // At the end: those that have no sample of the wait's beginning.
+  // At the end: those that have no sample of the wait's beginning. The rings fill meanwhile.
   void look_at_stackless() {
-    waits_->find_stackless([this](std::uint32_t pid, std::uint32_t tid) {
-      if (SampledJvm* jvm = jvm_of(pid)) sleepers_.look(*jvm, static_cast<pid_t>(tid));
-    });
+    const std::uint64_t due = monotonic_ns() + kLastLooks;
+    for (const WaitTracker::WaitingThread& each : waits_->stackless()) {
+      if (monotonic_ns() >= due) return;
+      SampledJvm* jvm = jvm_of(each.pid);
+      const auto tid = static_cast<pid_t>(each.tid);
+      if (jvm && !sleepers_.still_sleeps(*jvm, tid)) sleepers_.look(*jvm, tid);
+    }
   }
   Result<> begin_waits(const TakeStack& take) {
     const auto ended = [this](std::uint32_t tid) {
@@ -130,18 +138,29 @@ class Sampler::Impl {
       waits_->existed(static_cast<std::uint32_t>(jvm.process().pid()), static_cast<std::uint32_t>(tid), begin);
     return tids;
   }
-  // With many threads this takes longer than a ring has room for.
+  // First those that were looked at before the recording. The others have run since, or there was no time for them.
   Result<> look_at_sleepers(SampledJvm& jvm, const std::vector<pid_t>& tids, const TakeStack& take) {
-    std::uint64_t round_due = monotonic_ns() + round_time_;
+    round_due_ = monotonic_ns() + round_time_;
+    std::vector<pid_t> others;
     for (const pid_t tid : tids) {
+      if (!sleepers_.still_sleeps(jvm, tid)) others.push_back(tid);
+      JTRACE_ASSIGN_OR_RETURN(const bool go_on, drain_between_looks(take));
+      if (!go_on) return {};
+    }
+    for (const pid_t tid : others) {
       const Sleep sleep = sleepers_.look(jvm, tid);
-      const std::uint64_t looked = monotonic_ns();
-      if (sleep == Sleep::kNone) waits_->ran(static_cast<std::uint32_t>(tid), looked);
-      if (looked < round_due) continue;
-      JTRACE_RETURN_IF_ERROR(live_round(take));
-      round_due = monotonic_ns() + round_time_;
+      if (sleep == Sleep::kNone) waits_->ran(static_cast<std::uint32_t>(tid), monotonic_ns());
+      JTRACE_ASSIGN_OR_RETURN(const bool go_on, drain_between_looks(take));
+      if (!go_on) return {};
     }
     return {};
+  }
+  // With many threads the looks take longer than a ring has room for. False: the recording is to end.
+  Result<bool> drain_between_looks(const TakeStack& take) {
+    if (monotonic_ns() < round_due_) return true;
+    JTRACE_RETURN_IF_ERROR(live_round(take));
+    round_due_ = monotonic_ns() + round_time_;
+    return !wait_readable(stop_, monotonic_ns() + kMoment) && monotonic_ns() < end_;
   }
 
   void find_ended() {
@@ -314,7 +333,7 @@ class Sampler::Impl {
   WakerNames wakers_{[this](pid_t pid, pid_t tid) { return name_in_jvm(pid, tid); }, name_of_process};
   Sleepers sleepers_;
   std::uint64_t looked_for_newcomers_ = 0;
-  std::uint64_t begin_ = 0, end_ = UINT64_MAX, round_time_ = 0;  // CLOCK_MONOTONIC, ns
+  std::uint64_t begin_ = 0, end_ = UINT64_MAX, round_time_ = 0, round_due_ = 0;  // CLOCK_MONOTONIC, ns
   int stop_ = -1;
   SamplerSummary summary_;
 };

@@ -22,8 +22,10 @@ struct KnownSleep {
 
 class Sleepers {
  public:
-  // What it does now. If it has not run since the last look, this takes two small reads, otherwise those of a stack.
+  // Reads its stack. What it does now.
   Sleep look(SampledJvm& jvm, pid_t tid);
+  // Whether it has not run since the last look: two small reads.
+  bool still_sleeps(const SampledJvm& jvm, pid_t tid);
   // The stack of that wait; null if it is not known.
   const coreinspect::ThreadReport* stack_of(const Wait& wait) const;
 

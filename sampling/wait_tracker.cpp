@@ -175,9 +175,13 @@ void WaitTracker::find_ownerless(std::uint64_t now, const ToLook& look) {
   }
 }
 
-void WaitTracker::find_stackless(const std::function<void(std::uint32_t pid, std::uint32_t tid)>& take) const {
+std::vector<WaitTracker::WaitingThread> WaitTracker::stackless() const {
+  std::vector<WaitingThread> found;
   for (const auto& [tid, thread] : threads_)
-    if (!thread.sample && ((thread.waits && !thread.preempted) || thread.waits_from_before())) take(thread.pid, tid);
+    if (!thread.sample && ((thread.waits && !thread.preempted) || thread.waits_from_before()))
+      found.push_back({.since = thread.since, .pid = thread.pid, .tid = tid});
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 void WaitTracker::owner(std::uint32_t tid, LockOwner owner) {

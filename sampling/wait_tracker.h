@@ -9,6 +9,7 @@
 // last advance(), and one stack a thread.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -72,8 +73,13 @@ class WaitTracker {
   // times in a wait; `look` returns whether it is looked at this time. `sp`: 0 if it is not known.
   using ToLook = std::function<bool(std::uint32_t pid, std::uint32_t tid, std::uint64_t sp)>;
   void find_ownerless(std::uint64_t now, const ToLook& look);
-  // Threads that wait since a moment of which there is no sample.
-  void find_stackless(const std::function<void(std::uint32_t pid, std::uint32_t tid)>& take) const;
+  // Threads that wait since a moment of which there is no sample, those that have waited longest first.
+  struct WaitingThread {
+    std::uint64_t since = 0;
+    std::uint32_t pid = 0, tid = 0;
+    auto operator<=>(const WaitingThread&) const = default;
+  };
+  std::vector<WaitingThread> stackless() const;
   // What a look found.
   void owner(std::uint32_t tid, LockOwner owner);
 

@@ -225,7 +225,7 @@ TEST(WaitTracker, FindsWhoWaitsWithoutAStack) {
   recording.tracker.ran(10, 1050);
   const auto stackless = [&recording] {
     std::string tids;
-    recording.tracker.find_stackless([&tids](std::uint32_t, std::uint32_t tid) { tids += std::to_string(tid) + " "; });
+    for (const auto& each : recording.tracker.stackless()) tids += std::to_string(each.tid) + " ";
     return tids;
   };
   EXPECT_EQ(stackless(), "7 8 9 ") << "10 was seen running";
