@@ -14,6 +14,7 @@
 #include "cli/stop_signals.h"
 #include "cli/summaries.h"
 #include "cli/units.h"
+#include "sampling/hottest.h"
 #include "sampling/profile_targets.h"
 
 namespace jtrace::cli {
@@ -99,7 +100,9 @@ Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileA
                                                                         rotation_of(arguments), std::move(head)));
   // Samples are stamped with the monotonic clock.
   const ClockAnchor clocks = ClockAnchor::now();
+  sampling::Hottest hottest;
   JTRACE_ASSIGN_OR_RETURN(const auto summary, sampler.run(stop, [&](const sampling::TakenSample& sample) {
+    if (sample.wait == sampling::WaitKind::kNone) hottest.add(sample.thread.walk);
     return recording.files->output().take(sample, clocks.wall_of(sample.time), targets.label_of(sample.process.pid()));
   }));
   sampling::ProfileEnd end{summary.lost, summary.no_wakers, recording.not_sampled(targets)};
@@ -107,6 +110,7 @@ Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileA
   const bool complete = end.lost == 0 && end.missing.empty();
   JTRACE_RETURN_IF_ERROR(recording.files->finish(std::move(end)));
   report_summary(summary, options, sampler.events());
+  if (!arguments.inspect.output.empty() && !hottest.text().empty()) log_info(hottest.text());
   if (format == "collapsed" && options.events.switches)
     log_info(
         "the file's numbers are nanoseconds, which collapsed stacks cannot say: a .speedscope.json keeps the unit");

@@ -166,7 +166,7 @@ TEST_P(ThawedFrames, AreCutOffAProfile) {
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.out, ::testing::ContainsRegex("(^|\n)deep;\\[cut stack\\];Thawed.bottom"));
   EXPECT_THAT(done.out, Not(::testing::ContainsRegex("ForkJoinWorkerThread[^\n]*Thawed")));
-  EXPECT_THAT(done.err, HasSubstr("a virtual thread's frames in the heap"));
+  EXPECT_THAT(done.err, HasSubstr("outermost frames of virtual threads are in the heap"));
 }
 
 }  // namespace

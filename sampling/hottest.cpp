@@ -1,0 +1,40 @@
+#include "sampling/hottest.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "base/joined.h"
+#include "coreinspect/tools/profile.h"
+
+namespace jtrace::sampling {
+namespace {
+
+constexpr std::size_t kShown = 3;
+constexpr double kLeast = 0.01;  // of the samples; a frame with less is not hot
+
+}  // namespace
+
+void Hottest::add(const coreinspect::Walk& walk) {
+  ++samples_;
+  const auto frame = std::find_if(walk.frames.begin(), walk.frames.end(), [](const coreinspect::Frame& each) {
+    return each.kind != coreinspect::FrameKind::kEntry;
+  });
+  if (frame != walk.frames.end()) ++frames_[coreinspect::frame_name(*frame)];
+}
+
+std::string Hottest::text() const {
+  std::vector<std::pair<std::string, std::uint64_t>> rows(frames_.begin(), frames_.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> words;
+  for (const auto& [name, samples] : rows) {
+    const double share = static_cast<double>(samples) / static_cast<double>(samples_);
+    if (words.size() == kShown || share < kLeast) break;
+    char percent[16];
+    std::snprintf(percent, sizeof percent, " %.0f %%", 100 * share);
+    words.push_back(name + percent);
+  }
+  return words.empty() ? "" : "hottest: " + joined(words);
+}
+
+}  // namespace jtrace::sampling
