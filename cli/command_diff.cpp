@@ -36,7 +36,8 @@ Result<> write_page(const DiffArguments& arguments, const io::Difference& differ
 }
 
 std::string kind_of(const io::Recording& recording) {
-  return recording.kind == "profile" ? "profile in " + recording.stacks.unit : recording.kind;
+  if (recording.kind != "profile") return recording.kind;
+  return recording.stacks.stacks.empty() ? "profile without samples" : "profile in " + recording.stacks.unit;
 }
 
 bool has_waits(const io::StackProfile& profile) {

@@ -119,6 +119,10 @@ std::string headline(const ScopeStatistics& statistics) {
                                                                          : " (caught and dropped)";
   if (const std::uint64_t used = exceptions.ended(ExceptionEnd::kUsed); used != 0)
     text += ", " + std::to_string(used) + " caught and used (logged, stored, asked)";
+  if (const std::uint64_t wrapped = exceptions.ended(ExceptionEnd::kWrapped); wrapped != 0)
+    text += ", " + std::to_string(wrapped) + " wrapped in another";
+  if (const std::uint64_t suppressed = exceptions.ended(ExceptionEnd::kSuppressed); suppressed != 0)
+    text += ", " + std::to_string(suppressed) + " suppressed by another";
   if (const std::uint64_t unknown = exceptions.ended(ExceptionEnd::kUnknown); unknown != 0)
     text += "; of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
   if (exceptions.ended(ExceptionEnd::kLeft) != 0)

@@ -80,7 +80,7 @@ class TextView {
   }
   void of_process(const std::string& process) {
     if (const auto* gc = section(process, Family::kGc)) pauses_of(*gc);
-    if (const auto* threads = section(process, Family::kThreads)) threads_of(*threads);
+    if (tells_of_threads(process)) threads_of(*section(process, Family::kThreads));
     if (const auto* monitors = section(process, Family::kMonitors)) monitors_of(*monitors);
     if (const auto* calls = section(process, Family::kCalls)) calls_of(*calls);
     if (const auto* exceptions = section(process, Family::kExceptions)) out_ += exceptions_of(*exceptions, rows_);
@@ -141,6 +141,14 @@ class TextView {
       for (const std::uint64_t id : circle) text += " " + printable(statistics.scope->thread_name(id)) + " ->";
       line("%s %s", text.c_str(), printable(statistics.scope->thread_name(circle.front())).c_str());
     }
+  }
+  // Otherwise it has one row, of one thread with its events.
+  bool tells_of_threads(const std::string& process) const {
+    const ScopeStatistics* chosen = statistics_.chosen(process, Family::kThreads);
+    if (chosen == nullptr) return false;
+    const Recorded recorded = recorded_of(*chosen);
+    return chosen->threads.size() > 1 || recorded.blocked || recorded.waiting || recorded.sleeping ||
+           recorded.allocations;
   }
   void threads_of(const ScopeStatistics& statistics) {
     // An estimate must not look like a counted number.

@@ -240,7 +240,7 @@ void scale_to_time(Difference& made) {
 // Where more is done in the same time each frame would seem to have less.
 void scale_to_samples(Difference& made) {
   const double before = made.before->stacks.total(), after = made.after->stacks.total();
-  if (is_same(before, after)) return;
+  if (is_same(before, after) || before == 0 || after == 0) return;
   made.scale = before / after;
   made.scaled_note = "shares are compared, since how long the profiles took is not known: after, which has " +
                      number("%.0f", after) + " " + made.after->stacks.unit + ", is scaled to the " +
@@ -266,6 +266,7 @@ std::uint64_t time_of_producer(const Scope& scope) {
 Recording recording_of(const ReportCollector& report, std::string name) {
   Recording made{.name = std::move(name), .kind = "trace"};
   std::uint64_t first = UINT64_MAX, last = 0, profiled = 0;
+  bool only_profiles = !report.by_scope().empty();
   for (const ScopeStatistics& each : report.by_scope()) {
     if (each.scope == nullptr) continue;
     made.begins_later = made.begins_later || each.begins_later;
@@ -275,7 +276,9 @@ Recording recording_of(const ReportCollector& report, std::string name) {
                            "caller has its shorter callees");
     if (const std::string note = each.scope->pauses_note(); !note.empty())
       made.notes.push_back(made.name + ": " + note + "; the time of a pause counts where amounts are scaled");
-    if (each.scope->snapshot) profiled = std::max(profiled, time_of_producer(*each.scope));
+    const bool is_profile = each.scope->agent_parameters.starts_with("profile ");  // SnapshotIdentity of jtrace profile
+    if (each.scope->snapshot || is_profile) profiled = std::max(profiled, time_of_producer(*each.scope));
+    only_profiles = only_profiles && is_profile;
     if (each.first == 0 || each.scope->snapshot) continue;
     first = std::min(first, each.first);
     last = std::max(last, each.last);
@@ -290,8 +293,9 @@ Recording recording_of(const ReportCollector& report, std::string name) {
       if (tree != nullptr && made.stacks.stacks.empty()) made.stacks = stacks_of(*tree);
     }
   }
-  // The samples of jtrace profile -o x.xml are snapshots.
-  if (made.tables.empty() && made.stacks.unit == "samples") {
+  // The samples of jtrace profile -o x.xml are snapshots; it may have none.
+  if (made.tables.empty() && (made.stacks.unit == "samples" || (only_profiles && made.stacks.stacks.empty()))) {
+    made.stacks.unit = "samples";
     std::vector<std::string> missing = std::move(made.missing);
     made = recording_of(std::move(made.stacks), std::move(made.name));
     made.missing = std::move(missing);

@@ -132,6 +132,21 @@ Recording samples_of(std::uint64_t seconds, std::uint64_t ended_after) {
   return recording_of(*collector, "p.xml");
 }
 
+TEST(TraceDiff, AProfileWithoutSamplesIsOne) {
+  const auto collector = make_report_collector();
+  EXPECT_TRUE(collector->write(AgentCreate{.agentId = "a",
+                                           .processIdRef = "p",
+                                           .agentName = "jtrace inspect",
+                                           .time = Time(1),
+                                           .agentParameters = "profile hz=99 cpu"}));
+  EXPECT_TRUE(collector->write(AgentDestroy{.agentIdRef = "a", .time = Time(1 + 3'000'000'000)}));
+  EXPECT_TRUE(collector->finish());
+  const Recording made = recording_of(*collector, "p.xml");
+  EXPECT_EQ(made.kind, "profile");
+  EXPECT_EQ(made.seconds, 3);
+  EXPECT_TRUE(made.stacks.stacks.empty());
+}
+
 TEST(TraceDiff, ADocumentOfSamplesKnowsItsTime) {
   const Recording made = samples_of(3, 20);
   EXPECT_EQ(made.kind, "profile");
