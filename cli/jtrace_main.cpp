@@ -24,7 +24,7 @@ std::vector<char*>& words_of(int argc, char** argv) {
   return words;
 }
 
-// For the program's own help, and options that it does not have.
+// For the program's own help, for no command, and for options that it does not have.
 void add_names(CLI::App& app) {
   for (const jtrace::cli::Summary& each : jtrace::cli::kSummaries)
     if (*each.text != 0) app.add_subcommand(std::string(each.command), each.text);
@@ -33,6 +33,10 @@ void add_names(CLI::App& app) {
 void add_all(CLI::App& app, jtrace::ExitStatus& status) {
   for (const jtrace::cli::NamedCommand& command : jtrace::cli::kCommands) command.add(app, status);
 }
+
+static_assert(std::equal(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands),
+                         std::begin(jtrace::cli::kSummaries), std::end(jtrace::cli::kSummaries),
+                         [](const auto& command, const auto& summary) { return command.name == summary.command; }));
 
 }  // namespace
 
@@ -48,7 +52,7 @@ int main(int argc, char** argv) {
   const auto is_it = [&](const jtrace::cli::NamedCommand& command) { return command.name == word; };
   const auto* const command = std::find_if(std::begin(jtrace::cli::kCommands), std::end(jtrace::cli::kCommands), is_it);
   if (command != std::end(jtrace::cli::kCommands)) command->add(app, status);
-  else if (argc != 2 || !word.starts_with("-")) add_all(app, status);
+  else if (argc > 2 || (argc == 2 && !word.starts_with("-"))) add_all(app, status);
   else if (word != "--version") add_names(app);
   return jtrace::cli::run_program(app, status, argc, argv, jtrace::cli::task_map, jtrace::cli::hint_of_word);
 }

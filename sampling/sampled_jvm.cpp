@@ -129,10 +129,12 @@ std::map<pid_t, LockOwner> SampledJvm::owners_of(const std::map<pid_t, target::A
 
 ThreadMoment SampledJvm::moment_of(pid_t tid) const {
   const std::string folder = "task/" + std::to_string(tid) + "/";
+  // The call first: two equal moments then mean that it has not run between the first call and the second status.
+  ThreadMoment moment{.call = process().read_proc(folder + "syscall").value_or(""), .switches = {}};
   const auto status = process().read_proc(folder + "status");
   const std::size_t at = status ? status->find("voluntary_ctxt_switches") : std::string::npos;
-  return {.call = process().read_proc(folder + "syscall").value_or(""),
-          .switches = at == std::string::npos ? "" : status->substr(at)};
+  if (at != std::string::npos) moment.switches = status->substr(at);
+  return moment;
 }
 
 SampledJvm::Look SampledJvm::look_at(pid_t tid) {
@@ -145,7 +147,9 @@ SampledJvm::Look SampledJvm::look_at(pid_t tid) {
   if (report.java.address != 0) report.java = read_java_thread(inspection_.objects(), report.java.address);
   const std::vector<std::byte> stack = read_stack(report.java, call->sp);
   report.walk = walk_sleeper(report.java, call->sp, call->pc, stack);
+  const std::uint64_t unnamed = unnamed_;
   name_virtual_thread(call->sp, stack, report);
+  unnamed_ = unnamed;  // of samples
   add_kernel_function(process(), tid, report.walk);
   const Sleep sleep = sleep_between(before, moment_of(tid));
   return {.sleep = sleep, .thread = std::move(report), .moment = std::move(before)};

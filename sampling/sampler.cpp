@@ -22,7 +22,8 @@ constexpr std::size_t kRecordBytes = 1024;  // of a sample, beside its stack
 // A record that was stamped longer ago than this is in its ring.
 constexpr std::uint64_t kWritten = 1'000'000;
 constexpr std::uint64_t kMoment = 1'000;  // ns
-// ns for looks at threads before the recording, after the first, which reads the JVM's symbols too; and at its end.
+// ns for looks at sleeping threads: before the recording, without the first, which reads the JVM's symbols too; and at
+// its end.
 constexpr std::uint64_t kLookAhead = 500'000'000, kLastLooks = 50'000'000;
 
 std::uint64_t round_of(const EventOptions& options, std::size_t ring_bytes) {
@@ -32,15 +33,30 @@ std::uint64_t round_of(const EventOptions& options, std::size_t ring_bytes) {
 
 using coreinspect::ThreadReport;
 
+using Jvms = std::map<pid_t, std::unique_ptr<SampledJvm>>;
+
+// What is read of a thread's stack takes too long for a recording that has begun, above all the first time, and on a
+// busy machine.
+Sleepers look_ahead(const Jvms& jvms) {
+  Sleepers sleepers;
+  std::uint64_t due = UINT64_MAX;
+  for (const auto& [pid, jvm] : jvms)
+    for (const pid_t tid : jvm->process().threads().value_or(std::vector<pid_t>())) {
+      if (monotonic_ns() >= due) return sleepers;
+      sleepers.look(*jvm, tid);
+      if (due == UINT64_MAX) due = monotonic_ns() + kLookAhead;
+    }
+  return sleepers;
+}
+
 constexpr const char* kNoStack = "the stack at the beginning of the wait is not known";
 
 }  // namespace
 
 class Sampler::Impl {
  public:
-  Impl(const SamplerOptions& options, std::unique_ptr<PerfEvents> events,
-       std::map<pid_t, std::unique_ptr<SampledJvm>> jvms)
-      : options_(options), events_(std::move(events)), jvms_(std::move(jvms)) {
+  Impl(const SamplerOptions& options, std::unique_ptr<PerfEvents> events, Jvms jvms, Sleepers sleepers)
+      : options_(options), events_(std::move(events)), jvms_(std::move(jvms)), sleepers_(std::move(sleepers)) {
     summary_.jvms = jvms_.size();
     if (options_.events.switches) open_wakeups();
   }
@@ -49,8 +65,6 @@ class Sampler::Impl {
     if (events_->with_kernel()) kernel_.emplace(KernelNames::of_this_machine());
     round_time_ = round_of(options_.events, events_->ring_bytes());
     stop_ = stop;
-    if (options_.events.switches)
-      for (const auto& [pid, jvm] : jvms_) look_ahead(*jvm);
     start_wakeups();
     JTRACE_RETURN_IF_ERROR(events_->start());
     begin_ = monotonic_ns();
@@ -98,21 +112,13 @@ class Sampler::Impl {
     wakeups_.reset();
     summary_.no_wakers = started.error().message();
   }
-  // What is read of a thread's stack takes too long for a recording that has begun, above all the first time, and on a
-  // busy machine.
-  void look_ahead(SampledJvm& jvm) {
-    std::uint64_t due = UINT64_MAX;
-    for (const pid_t tid : jvm.process().threads().value_or(std::vector<pid_t>())) {
-      if (monotonic_ns() >= due || wait_readable(stop_, monotonic_ns() + kMoment)) return;
-      sleepers_.look(jvm, tid);
-      if (due == UINT64_MAX) due = monotonic_ns() + kLookAhead;
-    }
-  }
   // At the end: those that have no sample of the wait's beginning. The rings fill meanwhile.
   void look_at_stackless() {
     const std::uint64_t due = monotonic_ns() + kLastLooks;
     for (const WaitTracker::WaitingThread& each : waits_->stackless()) {
-      if (monotonic_ns() >= due) return;
+      const std::uint64_t now = monotonic_ns();
+      if (now >= due) return;
+      if (sleepers_.stack_of({.tid = each.tid, .begin = each.since, .end = now})) continue;
       SampledJvm* jvm = jvm_of(each.pid);
       const auto tid = static_cast<pid_t>(each.tid);
       if (jvm && !sleepers_.still_sleeps(*jvm, tid)) sleepers_.look(*jvm, tid);
@@ -120,6 +126,7 @@ class Sampler::Impl {
   }
   Result<> begin_waits(const TakeStack& take) {
     const auto ended = [this](std::uint32_t tid) {
+      sleepers_.forget(tid);
       for (const auto& [pid, jvm] : jvms_) jvm->forget_thread(static_cast<pid_t>(tid));
     };
     const auto name = [this](const Wakeup& wakeup, std::uint32_t pid) {
@@ -186,7 +193,6 @@ class Sampler::Impl {
   Result<> add(std::shared_ptr<coreinspect::Inspection> inspection, const TakeStack& take) {
     const pid_t pid = inspection->target().process()->pid();
     auto jvm = SampledJvm::open(std::move(inspection));
-    if (jvm && waits_) look_ahead(**jvm);
     const auto added = jvm ? events_->add((*jvm)->process()) : fail(jvm.error());
     if (!added) {
       if (options_.left_out) options_.left_out(pid, added.error());
@@ -323,7 +329,8 @@ class Sampler::Impl {
 
   const SamplerOptions options_;
   std::unique_ptr<PerfEvents> events_;
-  std::map<pid_t, std::unique_ptr<SampledJvm>> jvms_;
+  Jvms jvms_;
+  Sleepers sleepers_;
   std::map<pid_t, std::optional<std::uint64_t>> read_cpu_;  // of each process, ns, when it was read last
   EndedJvms ended_;
   std::set<pid_t> fresh_;  // whose memory was looked at in this round
@@ -331,7 +338,6 @@ class Sampler::Impl {
   std::optional<WaitTracker> waits_;
   std::unique_ptr<Wakeups> wakeups_;  // null: they are not known
   WakerNames wakers_{[this](pid_t pid, pid_t tid) { return name_in_jvm(pid, tid); }, name_of_process};
-  Sleepers sleepers_;
   std::uint64_t looked_for_newcomers_ = 0;
   std::uint64_t begin_ = 0, end_ = UINT64_MAX, round_time_ = 0, round_due_ = 0;  // CLOCK_MONOTONIC, ns
   int stop_ = -1;
@@ -346,7 +352,7 @@ Result<SamplerSummary> Sampler::run(int stop, const TakeStack& take) { return im
 
 Result<std::unique_ptr<Sampler>> Sampler::open(const std::vector<std::shared_ptr<coreinspect::Inspection>>& inspections,
                                                const SamplerOptions& options) {
-  std::map<pid_t, std::unique_ptr<SampledJvm>> jvms;
+  Jvms jvms;
   std::vector<const target::Process*> processes;
   std::map<pid_t, Error> left_out;
   for (const std::shared_ptr<coreinspect::Inspection>& inspection : inspections) {
@@ -360,6 +366,9 @@ Result<std::unique_ptr<Sampler>> Sampler::open(const std::vector<std::shared_ptr
     processes.push_back(&(*jvm)->process());
     jvms[(*jvm)->process().pid()] = std::move(*jvm);
   }
+  // Before the events: of a thread that starts between them and the recording no wait is known.
+  Sleepers sleepers;
+  if (options.events.switches) sleepers = look_ahead(jvms);
   JTRACE_ASSIGN_OR_RETURN(auto events, PerfEvents::open(processes, options.events));
   for (const auto& [pid, error] : events->left_out()) {
     left_out[pid] = error;
@@ -367,7 +376,8 @@ Result<std::unique_ptr<Sampler>> Sampler::open(const std::vector<std::shared_ptr
   }
   for (const auto& [pid, error] : left_out)
     if (options.left_out) options.left_out(pid, error);
-  return std::unique_ptr<Sampler>(new Sampler(std::make_unique<Impl>(options, std::move(events), std::move(jvms))));
+  return std::unique_ptr<Sampler>(
+      new Sampler(std::make_unique<Impl>(options, std::move(events), std::move(jvms), std::move(sleepers))));
 }
 
 }  // namespace jtrace::sampling

@@ -12,11 +12,11 @@
 
 namespace jtrace::sampling {
 
-// A thread slept all the time from before `from` until after `until` (CLOCK_MONOTONIC, ns). One look alone takes from
-// `until` to `from`.
+// A thread slept all the time from before `from` until after `until` (CLOCK_MONOTONIC, ns). After one look `until` is
+// before `from`: the look began at `until` and ended at `from`.
 struct KnownSleep {
   std::uint64_t from = 0, until = 0;
-  // A wait is of one sleep only: whether it is this one.
+  // Whether the wait is this sleep.
   bool is_of(const Wait& wait) const { return !wait.preempted && wait.begin <= until && wait.end >= from; }
 };
 
@@ -26,6 +26,8 @@ class Sleepers {
   Sleep look(SampledJvm& jvm, pid_t tid);
   // Whether it has not run since the last look: two small reads.
   bool still_sleeps(const SampledJvm& jvm, pid_t tid);
+  // It has ended: its number may be another thread's soon.
+  void forget(std::uint32_t tid) { sleepers_.erase(tid); }
   // The stack of that wait; null if it is not known.
   const coreinspect::ThreadReport* stack_of(const Wait& wait) const;
 

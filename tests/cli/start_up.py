@@ -55,6 +55,7 @@ def main(arguments):
             if not late or command in peers:
                 break
             own.append(cost(command))
+            costs[tuple(floor)].append(cost(floor))
         bad = late and command not in peers
         failed |= bad
         name = " ".join([os.path.basename(command[0]), *command[1:]])
