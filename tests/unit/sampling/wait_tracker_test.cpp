@@ -221,7 +221,7 @@ TEST(WaitTracker, CutsWaitsWhereSwitchesWereLost) {
 
 TEST(WaitTracker, FindsWhoWaitsWithoutAStack) {
   Recording recording;
-  for (const std::uint32_t tid : {7, 8, 9, 10}) recording.tracker.existed(1, tid, kBegin);
+  for (const std::uint32_t tid : {7u, 8u, 9u, 10u}) recording.tracker.existed(1, tid, kBegin);
   recording.tracker.ran(10, 1050);
   const auto stackless = [&recording] {
     std::string tids;
