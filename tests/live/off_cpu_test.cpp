@@ -44,6 +44,14 @@ double sum(const Stacks& stacks, const std::string& start, const std::string& fr
   return all;
 }
 
+// The beginnings of those that have that frame.
+std::string with_frame(const Stacks& stacks, const std::string& frame) {
+  std::string lines;
+  for (const auto& [stack, ns] : stacks)
+    if (stack.find(frame) != stack.npos) lines += stack.substr(0, 60) + "\n";
+  return lines;
+}
+
 class OffCpu : public ::testing::TestWithParam<Jdk> {
  protected:
   void start(const std::string& program = "MetersWaits", const std::vector<std::string>& arguments = {}) {
@@ -101,7 +109,7 @@ TEST_P(OffCpu, HasTheWaitsThatThreadsMeterThemselves) {
     // On a busy machine it waits for a processor and for safepoints too, inside of what it meters.
     const double all = sum(stacks, name + ";[");
     const double tolerance = 0.01 * truth + kMilli;
-    EXPECT_GE(all + tolerance, truth) << name << "\n" << err_;
+    EXPECT_GE(all + tolerance, truth) << name << "\n" << err_ << with_frame(stacks, waiter.frame);
     EXPECT_GE(waits, 0.8 * truth) << name << "\n" << err_;
     EXPECT_LE(waits, truth + tolerance) << name << "\n" << err_;
   }
