@@ -8,8 +8,6 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.channels.Selector;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
@@ -46,6 +44,17 @@ public final class MetersWaits {
         thread.setDaemon(true);
         thread.start();
         return thread;
+    }
+
+    /** Stays when it is done: of a thread that has ended a busy machine may not learn the name. */
+    private static void startStaying(String name, CountDownLatch done, Body body) {
+        start(name, () -> {
+            body.run();
+            done.countDown();
+            while (true) {
+                LockSupport.park();
+            }
+        });
     }
 
     private static void meter(int times, Body wait) throws Exception {
@@ -137,20 +146,18 @@ public final class MetersWaits {
 
     private static String run() throws Exception {
         METERED.clear();
-        List<Thread> threads = new ArrayList<>();
-        threads.add(start("sleeper", () -> meter(TIMES, MetersWaits::sleepOnce)));
-        threads.add(start("parker", () -> meter(TIMES, MetersWaits::parkOnce)));
-        threads.add(start("waiter", () -> meter(TIMES, MetersWaits::waitOnce)));
-        threads.add(start("contender", MetersWaits::contend));
-        threads.add(start("reader", MetersWaits::readSocket));
-        threads.add(start("selector", () -> {
+        CountDownLatch done = new CountDownLatch(6);
+        startStaying("sleeper", done, () -> meter(TIMES, MetersWaits::sleepOnce));
+        startStaying("parker", done, () -> meter(TIMES, MetersWaits::parkOnce));
+        startStaying("waiter", done, () -> meter(TIMES, MetersWaits::waitOnce));
+        startStaying("contender", done, MetersWaits::contend);
+        startStaying("reader", done, MetersWaits::readSocket);
+        startStaying("selector", done, () -> {
             try (Selector selector = Selector.open()) {
                 meter(TIMES, () -> selectOnce(selector));
             }
-        }));
-        for (Thread thread : threads) {
-            thread.join();
-        }
+        });
+        done.await();
         StringBuilder text = new StringBuilder("OK");
         METERED.forEach((name, ns) -> text.append(' ').append(name).append(' ').append(ns));
         return text.toString();

@@ -110,7 +110,9 @@ TEST_P(OffCpu, HasTheWaitsThatThreadsMeterThemselves) {
     const double all = sum(stacks, name + ";[");
     const double tolerance = 0.01 * truth + kMilli;
     EXPECT_GE(all + tolerance, truth) << name << "\n" << err_ << with_frame(stacks, waiter.frame);
-    EXPECT_GE(waits, 0.8 * truth) << name << "\n" << err_;
+    // What goes on after a loss has no stack, and jtrace says so.
+    const bool lost = err_.find("switches of threads were lost") != std::string::npos;
+    EXPECT_GE(waits, (lost ? 0.2 : 0.8) * truth) << name << "\n" << err_;
     EXPECT_LE(waits, truth + tolerance) << name << "\n" << err_;
   }
   EXPECT_THAT(err_, HasSubstr("the target was not stopped"));
