@@ -110,9 +110,7 @@ TEST_P(OffCpu, HasTheWaitsThatThreadsMeterThemselves) {
     const double all = sum(stacks, name + ";[");
     const double tolerance = 0.01 * truth + kMilli;
     EXPECT_GE(all + tolerance, truth) << name << "\n" << err_ << with_frame(stacks, waiter.frame);
-    // What goes on after a loss has no stack, and jtrace says so.
-    const bool lost = err_.find("switches of threads were lost") != std::string::npos;
-    EXPECT_GE(waits, (lost ? 0.2 : 0.8) * truth) << name << "\n" << err_;
+    EXPECT_GE(waits, 0.8 * truth) << name << "\n" << err_;
     EXPECT_LE(waits, truth + tolerance) << name << "\n" << err_;
   }
   EXPECT_THAT(err_, HasSubstr("the target was not stopped"));
@@ -155,7 +153,7 @@ TEST_P(OffCpu, KeepsToItsTimeWithAThousandThreads) {
   const TableRow naps = row_of(done.out, "[sleep] Naps.");
   // Of some 13,000. A busy machine does not get all of them, and says so.
   const bool lost = done.err.find("switches of threads were lost") != std::string::npos;
-  EXPECT_GE(naps.times, lost ? 300 : 5000) << done.err;
+  EXPECT_GE(naps.times, lost ? 1000 : 5000) << done.err;
   EXPECT_LT(naps.longest, 1000) << done.err;
 }
 

@@ -90,7 +90,9 @@ TEST_P(Sampling, GivesEachPartItsShareAndWholeStacks) {
   for (int run = 0; run < 12 && in_parts < kSamples; ++run) {
     const std::string path = folder.file("run.collapsed");
     const CommandOutput done = profile({"--hz", "499", "--duration", "4", "-o", path});
-    ASSERT_THAT(done.status, ::testing::AnyOf(0, 9)) << done.err;  // 9: samples were lost
+    // A busy machine does not get all samples, and says so.
+    const bool lost = done.err.find(", 0 lost; ") == std::string::npos;
+    ASSERT_EQ(done.status, lost ? 9 : 0) << done.err;
     EXPECT_THAT(done.err, HasSubstr("the target was not stopped"));
     for (const auto& [stack, count] : read_stacks(path)) {
       samples += count;
