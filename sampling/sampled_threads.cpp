@@ -13,7 +13,7 @@ using target::Address;
 constexpr std::uint64_t kAgain = kNanosPerSecond;           // a thread's name
 constexpr std::uint64_t kYoung = kNanosPerSecond;           // since it was first seen
 constexpr std::uint64_t kListAgain = kNanosPerSecond / 20;  // the list, however many new threads there are
-constexpr std::uint64_t kListPart = 9;                      // nor before so many times the processor time it took
+constexpr std::uint64_t kListPart = 9;                      // and not before so many times what it took
 constexpr std::size_t kMostKnown = 100'000;
 
 std::optional<std::vector<JavaThread>> java_threads(const coreinspect::Inspection& inspection) {
@@ -38,8 +38,7 @@ SampledThreads::SampledThreads(const coreinspect::Inspection& inspection)
     : SampledThreads(
           Sources{.java = [&inspection] { return java_threads(inspection); },
                   .kernel = [&inspection](pid_t tid) { return kernel_thread(*inspection.target().process(), tid); },
-                  .now = monotonic_ns,
-                  .spent = [] { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }}) {}
+                  .now = monotonic_ns}) {}
 
 const coreinspect::ThreadReport& SampledThreads::of(pid_t tid, Address sp) {
   if (known_.size() >= kMostKnown) known_.clear();
@@ -69,11 +68,10 @@ bool SampledThreads::is_due(const Known& known, Address sp, std::uint64_t now) c
 
 // A long list takes longer than kListAgain: read for each new thread, it would take all the time.
 void SampledThreads::read_java_threads() {
-  const auto& spent = sources_.spent ? sources_.spent : sources_.now;
   read_ = sources_.now();
-  const std::uint64_t before = spent();
   auto threads = sources_.java();
-  read_again_ = sources_.now() + std::max(kListAgain, kListPart * (spent() - before));
+  const std::uint64_t done = sources_.now();
+  read_again_ = done + std::max(kListAgain, kListPart * (done - read_));
   if (!threads) return;
   java_.clear();
   stack_bases_.clear();

@@ -1,6 +1,6 @@
 // SampledThreads: the thread of a sample: its JavaThread, or its name in the kernel. Looked up when a thread is first
-// seen and again every second, because threads get their names after they have started. To read the VM's list takes a
-// tenth of the processor time of a second at most, however many threads it has. One thread.
+// seen and again every second, because threads get their names after they have started. The VM's list is read for a
+// tenth of the time at most, however many threads it has. One thread.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,6 @@ class SampledThreads {
     std::function<std::optional<std::vector<coreinspect::JavaThread>>()> java;
     std::function<std::optional<KernelThread>(pid_t tid)> kernel;  // nothing if it has ended
     std::function<std::uint64_t()> now;                            // CLOCK_MONOTONIC, ns
-    std::function<std::uint64_t()> spent;                          // processor time of this thread, ns; empty: as now
   };
 
   // Borrows the inspection.
