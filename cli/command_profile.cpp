@@ -16,6 +16,7 @@
 #include "cli/units.h"
 #include "sampling/hottest.h"
 #include "sampling/profile_targets.h"
+#include "trace/option_keys.h"
 
 namespace jtrace::cli {
 namespace {
@@ -64,6 +65,11 @@ sampling::SamplerOptions sampler_options(const ProfileArguments& arguments) {
   return options;
 }
 
+// "profile hz=99 cpu": of a trace.
+std::string parameters_of(double hz, const ProfileArguments& arguments) {
+  return std::string(trace::kProfileParameters) + "hz=" + number_text(hz) + " " + kind_of(arguments);
+}
+
 // What is written meanwhile.
 struct Recording {
   std::unique_ptr<sampling::Sampler> sampler;
@@ -90,7 +96,7 @@ Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileA
   sampling::Sampler& sampler = *recording.sampler;
   sampling::ProfileHead head = head_of(targets, how_sampled(targets.several(), options, sampler.events()));
   head.notes = sampler.events().notes();
-  const std::string how = "profile hz=" + number_text(options.events.hz) + " " + kind_of(arguments);
+  const std::string how = parameters_of(options.events.hz, arguments);
   const auto open_output = [&inspection = *targets.opened()[0],
                             plan = plan_of(arguments, targets, format, how)](const std::string& path) mutable {
     plan.output = path;
@@ -101,8 +107,9 @@ Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileA
   // Samples are stamped with the monotonic clock.
   const ClockAnchor clocks = ClockAnchor::now();
   sampling::Hottest hottest;
+  const bool names_hottest = !arguments.inspect.output.empty();
   JTRACE_ASSIGN_OR_RETURN(const auto summary, sampler.run(stop, [&](const sampling::TakenSample& sample) {
-    if (sample.wait == sampling::WaitKind::kNone) hottest.add(sample.thread.walk);
+    if (names_hottest && sample.wait == sampling::WaitKind::kNone) hottest.add(sample.thread.walk);
     return recording.files->output().take(sample, clocks.wall_of(sample.time), targets.label_of(sample.process.pid()));
   }));
   sampling::ProfileEnd end{summary.lost, summary.no_wakers, recording.not_sampled(targets)};
@@ -110,7 +117,7 @@ Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileA
   const bool complete = end.lost == 0 && end.missing.empty();
   JTRACE_RETURN_IF_ERROR(recording.files->finish(std::move(end)));
   report_summary(summary, options, sampler.events());
-  if (!arguments.inspect.output.empty() && !hottest.text().empty()) log_info(hottest.text());
+  if (const std::string line = hottest.text(); !line.empty()) log_info(line);
   if (format == "collapsed" && options.events.switches)
     log_info(
         "the file's numbers are nanoseconds, which collapsed stacks cannot say: a .speedscope.json keeps the unit");
@@ -130,9 +137,9 @@ Result<ExitStatus> run_stopping(sampling::ProfileTargets& targets, const Profile
   options.duration = duration_of(arguments);
   options.max_share = arguments.max_share / 100;
   options.max_stop = arguments.inspect.max_stop;
-  const std::string kind = std::string(" ") + kind_of(arguments);
-  auto head = head_of(targets, number_text(options.hz) + " samples a second, threads stopped by ptrace," + kind);
-  ProfilePlan plan = plan_of(arguments, targets, format, "profile hz=" + number_text(options.hz) + kind);
+  auto head =
+      head_of(targets, number_text(options.hz) + " samples a second, threads stopped by ptrace, " + kind_of(arguments));
+  ProfilePlan plan = plan_of(arguments, targets, format, parameters_of(options.hz, arguments));
   plan.shape = {};
   JTRACE_ASSIGN_OR_RETURN(const auto output, open_profile_output(inspection, plan));
   const auto weight = static_cast<std::uint64_t>(1e9 / options.hz);

@@ -1,11 +1,11 @@
 #include "sampling/hottest.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 #include "base/joined.h"
 #include "coreinspect/tools/profile.h"
+#include "sampling/share_text.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -28,11 +28,8 @@ std::string Hottest::text() const {
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> words;
   for (const auto& [name, samples] : rows) {
-    const double share = static_cast<double>(samples) / static_cast<double>(samples_);
-    if (words.size() == kShown || share < kLeast) break;
-    char percent[16];
-    std::snprintf(percent, sizeof percent, " %.0f %%", 100 * share);
-    words.push_back(name + percent);
+    if (words.size() == kShown || static_cast<double>(samples) < kLeast * static_cast<double>(samples_)) break;
+    words.push_back(name + share_text(samples, samples_));
   }
   return words.empty() ? "" : "hottest: " + joined(words);
 }

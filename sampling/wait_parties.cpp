@@ -1,9 +1,9 @@
 #include "sampling/wait_parties.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/strings.h"
+#include "sampling/share_text.h"
 
 namespace jtrace::sampling {
 namespace {
@@ -15,13 +15,6 @@ void add_to(WaitPartyCounts::ByName& names, const std::string& name, const WaitP
   WaitPartyCounts::Amount& sum = names[name];
   sum.times += amount.times;
   sum.ns += amount.ns;
-}
-
-std::string share_text(std::uint64_t part, std::uint64_t all) {
-  char text[32];
-  std::snprintf(text, sizeof text, " %.0f %%",
-                all == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(all));
-  return text;
 }
 
 }  // namespace

@@ -8,6 +8,8 @@ namespace jtrace::trace {
 
 inline constexpr std::string_view kKindKey = "jtrace.kind";  // kSnapshotKind, or absent: a trace over time
 inline constexpr std::string_view kSnapshotKind = "snapshot";
+// What agentParameters of jtrace profile's documents begin with: one without samples has no snapshot.
+inline constexpr std::string_view kProfileParameters = "profile ";
 inline constexpr std::string_view kVmKey = "jtrace.vm";            // which JVM: "pid=1,createVmBeginTime=..."
 inline constexpr std::string_view kClockKey = "jtrace.clock";      // clock_option.h
 inline constexpr std::string_view kDroppedKey = "jtrace.dropped";  // events lost since the last such option

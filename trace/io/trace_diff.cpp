@@ -276,7 +276,7 @@ Recording recording_of(const ReportCollector& report, std::string name) {
                            "caller has its shorter callees");
     if (const std::string note = each.scope->pauses_note(); !note.empty())
       made.notes.push_back(made.name + ": " + note + "; the time of a pause counts where amounts are scaled");
-    const bool is_profile = each.scope->agent_parameters.starts_with("profile ");  // SnapshotIdentity of jtrace profile
+    const bool is_profile = each.scope->agent_parameters.starts_with(kProfileParameters);
     if (each.scope->snapshot || is_profile) profiled = std::max(profiled, time_of_producer(*each.scope));
     only_profiles = only_profiles && is_profile;
     if (each.first == 0 || each.scope->snapshot) continue;
