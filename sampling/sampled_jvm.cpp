@@ -80,25 +80,25 @@ coreinspect::ThreadReport SampledJvm::report_of(const SampleRecord& sample, cons
   report.walk.stopped = std::move(user.stopped);
   report.walk.beyond = user.beyond;
   report.walk.native_bottom = user.native_bottom;
-  auto thread = name_virtual_thread(sp, sample.stack, report);
-  if (carried) *carried = std::move(thread);
+  Carried named = name_virtual_thread(sp, sample.stack, report);
+  if (named.is_virtual && !named.thread) ++unnamed_;
+  if (carried) *carried = std::move(named.thread);
   return report;
 }
 
-std::optional<MountedThread> SampledJvm::name_virtual_thread(target::Address sp, std::span<const std::byte> stack,
-                                                             coreinspect::ThreadReport& report) {
+SampledJvm::Carried SampledJvm::name_virtual_thread(target::Address sp, std::span<const std::byte> stack,
+                                                    coreinspect::ThreadReport& report) {
   Walk& walk = report.walk;
   const auto own = report.java.address == 0 ? std::nullopt : virtual_frames(walk);
-  if (!own) return std::nullopt;
+  if (!own) return {};
   auto thread = mounted_thread(inspection_.objects(), walk, sp, stack);
   // What the chunks have is of now, and not of the sample.
   if (*own < walk.frames.size() && coreinspect::are_in_chunks(walk.frames[*own]))
     walk.stopped = "the frames further out of the virtual thread are in the heap";
   walk.frames.resize(*own);
   report.java.id = thread ? thread->id : 0;
-  if (!thread) ++unnamed_;
   report.java.name = virtual_names_.root_of(thread);
-  return thread;
+  return {.is_virtual = true, .thread = std::move(thread)};
 }
 
 coreinspect::ThreadReport SampledJvm::without_stack(pid_t tid, std::string why) {
@@ -147,9 +147,7 @@ SampledJvm::Look SampledJvm::look_at(pid_t tid) {
   if (report.java.address != 0) report.java = read_java_thread(inspection_.objects(), report.java.address);
   const std::vector<std::byte> stack = read_stack(report.java, call->sp);
   report.walk = walk_sleeper(report.java, call->sp, call->pc, stack);
-  const std::uint64_t unnamed = unnamed_;
   name_virtual_thread(call->sp, stack, report);
-  unnamed_ = unnamed;  // of samples
   add_kernel_function(process(), tid, report.walk);
   const Sleep sleep = sleep_between(before, moment_of(tid));
   return {.sleep = sleep, .thread = std::move(report), .moment = std::move(before)};

@@ -65,9 +65,12 @@ class SampledJvm {
         threads_(inspection_),
         java_(inspection_.methods(), inspection_.objects(), code),
         locks_(inspection_) {}
+  struct Carried {
+    bool is_virtual = false;
+    std::optional<MountedThread> thread;  // nothing if it is not known
+  };
   // `sp`, `stack`: the copy of which its walk is.
-  std::optional<MountedThread> name_virtual_thread(target::Address sp, std::span<const std::byte> stack,
-                                                   coreinspect::ThreadReport& report);
+  Carried name_virtual_thread(target::Address sp, std::span<const std::byte> stack, coreinspect::ThreadReport& report);
   std::vector<std::byte> read_stack(const coreinspect::JavaThread& thread, target::Address sp);
   coreinspect::Walk walk_sleeper(const coreinspect::JavaThread& thread, target::Address sp, target::Address pc,
                                  std::span<const std::byte> stack);

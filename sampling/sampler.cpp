@@ -147,26 +147,26 @@ class Sampler::Impl {
   }
   // First those that were looked at before the recording. The others have run since, or there was no time for them.
   Result<> look_at_sleepers(SampledJvm& jvm, const std::vector<pid_t>& tids, const TakeStack& take) {
-    round_due_ = monotonic_ns() + round_time_;
+    std::uint64_t round_due = monotonic_ns() + round_time_;
     std::vector<pid_t> others;
     for (const pid_t tid : tids) {
       if (!sleepers_.still_sleeps(jvm, tid)) others.push_back(tid);
-      JTRACE_ASSIGN_OR_RETURN(const bool go_on, drain_between_looks(take));
+      JTRACE_ASSIGN_OR_RETURN(const bool go_on, drain_between_looks(take, round_due));
       if (!go_on) return {};
     }
     for (const pid_t tid : others) {
       const Sleep sleep = sleepers_.look(jvm, tid);
       if (sleep == Sleep::kNone) waits_->ran(static_cast<std::uint32_t>(tid), monotonic_ns());
-      JTRACE_ASSIGN_OR_RETURN(const bool go_on, drain_between_looks(take));
+      JTRACE_ASSIGN_OR_RETURN(const bool go_on, drain_between_looks(take, round_due));
       if (!go_on) return {};
     }
     return {};
   }
   // With many threads the looks take longer than a ring has room for. False: the recording is to end.
-  Result<bool> drain_between_looks(const TakeStack& take) {
-    if (monotonic_ns() < round_due_) return true;
+  Result<bool> drain_between_looks(const TakeStack& take, std::uint64_t& due) {
+    if (monotonic_ns() < due) return true;
     JTRACE_RETURN_IF_ERROR(live_round(take));
-    round_due_ = monotonic_ns() + round_time_;
+    due = monotonic_ns() + round_time_;
     return !wait_readable(stop_, monotonic_ns() + kMoment) && monotonic_ns() < end_;
   }
 
@@ -339,7 +339,7 @@ class Sampler::Impl {
   std::unique_ptr<Wakeups> wakeups_;  // null: they are not known
   WakerNames wakers_{[this](pid_t pid, pid_t tid) { return name_in_jvm(pid, tid); }, name_of_process};
   std::uint64_t looked_for_newcomers_ = 0;
-  std::uint64_t begin_ = 0, end_ = UINT64_MAX, round_time_ = 0, round_due_ = 0;  // CLOCK_MONOTONIC, ns
+  std::uint64_t begin_ = 0, end_ = UINT64_MAX, round_time_ = 0;  // CLOCK_MONOTONIC, ns
   int stop_ = -1;
   SamplerSummary summary_;
 };

@@ -62,6 +62,7 @@ struct SamplerSummary {
 
 class Sampler {
  public:
+  // With waits it reads the stacks of threads that sleep, for half a second beside the first.
   // Errors: those of PerfEvents::open; the code cache cannot be read; of several JVMs only if none can be sampled.
   static Result<std::unique_ptr<Sampler>> open(const std::vector<std::shared_ptr<coreinspect::Inspection>>& inspections,
                                                const SamplerOptions& options);

@@ -167,8 +167,7 @@ void WaitTracker::back(Event& event, Thread& thread, const TakeWait& take) {
 
 void WaitTracker::find_ownerless(std::uint64_t now, const ToLook& look) {
   for (auto& [tid, thread] : threads_) {
-    const bool waits = (thread.waits && !thread.preempted) || thread.waits_from_before();
-    if (!waits || now < thread.since + least_ || thread.looks >= kMostLooks) continue;
+    if (!thread.waits_for_something() || now < thread.since + least_ || thread.looks >= kMostLooks) continue;
     if (thread.owner && !thread.owner->name.empty()) continue;
     const std::uint64_t sp = thread.sample ? thread.sample->sample.registers.sp() : 0;
     if (look(thread.pid, tid, sp)) ++thread.looks;
@@ -178,7 +177,7 @@ void WaitTracker::find_ownerless(std::uint64_t now, const ToLook& look) {
 std::vector<WaitTracker::WaitingThread> WaitTracker::stackless() const {
   std::vector<WaitingThread> found;
   for (const auto& [tid, thread] : threads_)
-    if (!thread.sample && ((thread.waits && !thread.preempted) || thread.waits_from_before()))
+    if (!thread.sample && thread.waits_for_something())
       found.push_back({.since = thread.since, .pid = thread.pid, .tid = tid});
   std::sort(found.begin(), found.end());
   return found;

@@ -115,6 +115,8 @@ class WaitTracker {
     int looks = 0;  // for the owner, in this wait
     // It is one that has waited since its recording began.
     bool waits_from_before() const { return existed && !ran && seen_running == UINT64_MAX; }
+    // For something else than a processor.
+    bool waits_for_something() const { return (waits && !preempted) || waits_from_before(); }
   };
   static void begin_looks(Thread& thread) { thread.looks = 0, thread.owner.reset(); }
   void apply(Event& event, const TakeWait& take);
