@@ -154,6 +154,7 @@ Result<UniqueFd> PerfEvents::open_event(Event kind, pid_t thread, int processor)
   event.wakeup_watermark = static_cast<std::uint32_t>(kLeastRing / 2);  // it wakes no thread: the rings are polled
   const bool of_thread = arrangement_ == Arrangement::kThreads;
   event.task = of_thread ? 1 : 0;
+  event.comm = 1;
   event.inherit = of_thread ? 1 : 0;
   while (true) {
     event.read_format = tells_lost_ ? kFormatLost : 0;
@@ -323,6 +324,13 @@ void PerfEvents::take_record(Ring& ring, const perf_event_header& header, std::s
       owners_.ended(static_cast<pid_t>(tid));
       ring.last = reader.read<std::uint64_t>();
       if (take.ended) take.ended(tid, ring.last);
+      return;
+    }
+    case PERF_RECORD_COMM: {
+      NameRecord record;
+      if (!read_name(body, record)) return;
+      ring.last = record.time;
+      if (take.named && processes_.contains(static_cast<pid_t>(record.pid))) take.named(record);
       return;
     }
     case PERF_RECORD_SWITCH: {

@@ -46,6 +46,7 @@ struct TakeRecords {
   std::function<void(const SampleRecord&)> leaves;  // at a context switch, before its record
   std::function<void(const SwitchRecord&)> switched;
   std::function<void(std::uint32_t tid, std::uint64_t time)> ended;  // of a thread; not with kProcessors
+  std::function<void(const NameRecord&)> named;
   // Between these times records of switches may have been lost.
   std::function<void(std::uint64_t from, std::uint64_t to)> lost;
 };

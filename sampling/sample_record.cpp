@@ -3,6 +3,7 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/bytes.h"
 #include "target/native_registers.h"
@@ -63,6 +64,21 @@ bool read_switch(std::uint16_t misc, std::span<const std::byte> body, SwitchReco
   record.event = reader.read<std::uint64_t>();
   record.out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
   record.preempted = (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+  return !reader.failed();
+}
+
+// The name is filled up with zeros to a multiple of 8 bytes; the sample_id follows.
+bool read_name(std::span<const std::byte> body, NameRecord& record) {
+  constexpr std::size_t kNumbers = 8, kSampleId = 24;
+  if (body.size() < kNumbers + kSampleId) return false;
+  ByteReader reader(body);
+  record.pid = reader.read<std::uint32_t>();
+  record.tid = reader.read<std::uint32_t>();
+  const std::span<const std::byte> name = reader.read_bytes(body.size() - kNumbers - kSampleId);
+  const auto* text = reinterpret_cast<const char*>(name.data());
+  record.name.assign(text, ::strnlen(text, name.size()));
+  (void)reader.read<std::uint64_t>();  // pid and tid of who gave it
+  record.time = reader.read<std::uint64_t>();
   return !reader.failed();
 }
 

@@ -1,10 +1,11 @@
 // SampleRecord: one PERF_RECORD_SAMPLE as PerfEvents asks for it (linux/perf_event.h, "struct { ... } for sample").
-// SwitchRecord: one PERF_RECORD_SWITCH. Pure.
+// SwitchRecord: one PERF_RECORD_SWITCH. NameRecord: one PERF_RECORD_COMM. Pure.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "target/registers.h"
@@ -33,9 +34,17 @@ struct SwitchRecord {
   bool preempted = false;  // out, but it could have run
 };
 
+// A thread got a name, of at most 15 characters.
+struct NameRecord {
+  std::uint32_t pid = 0, tid = 0;
+  std::uint64_t time = 0;  // CLOCK_MONOTONIC, ns
+  std::string name;
+};
+
 // False for a record that does not have the fields that were asked for.
 bool read_sample(std::span<const std::byte> body, SampleRecord& sample);
 // `misc`: of the record's header.
 bool read_switch(std::uint16_t misc, std::span<const std::byte> body, SwitchRecord& record);
+bool read_name(std::span<const std::byte> body, NameRecord& record);
 
 }  // namespace jtrace::sampling

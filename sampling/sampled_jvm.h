@@ -45,6 +45,7 @@ class SampledJvm {
   // Of threads that wait: who has what those wait for that wait for a lock. `threads`: with their stack pointers, 0 if
   // unknown.
   std::map<pid_t, LockOwner> owners_of(const std::map<pid_t, target::Address>& threads);
+  void thread_named(pid_t tid, std::string name) { threads_.named(tid, std::move(name)); }
   // It has ended: its number may be another thread's soon.
   void forget_thread(pid_t tid) { threads_.forget(tid); }
   // A thread's stack as it lies in memory, without stopping it, if it sleeps.

@@ -57,7 +57,7 @@ const coreinspect::ThreadReport& SampledThreads::of(pid_t tid, Address sp) {
 bool SampledThreads::is_due(const Known& known, Address sp, std::uint64_t now) const {
   if (known.looked_up == 0 || now - known.looked_up > kAgain) return true;
   // It was just starting.
-  if (known.is_java() && known.report.java.name.empty() && may_read(now)) return true;
+  if (known.without_name && may_read(now)) return true;
   if (sp == 0) return false;
   // Another thread has the number; or it was looked for by its number alone, and was none of the VM's then.
   if (known.is_java()) return !known.report.java.has_stack_address(sp);
@@ -92,22 +92,53 @@ const JavaThread* SampledThreads::with_number(pid_t native_id) const {
   return base == stack_bases_.end() ? nullptr : &java_.at(base->second);
 }
 
+// The list may be older than the thread, and its stack was another one's then.
+bool SampledThreads::may_be(const JavaThread& java, pid_t tid, const std::optional<KernelThread>& kernel) const {
+  if (java.native_id == 0) return true;
+  if (kernel) return java.native_id == kernel->native_id;
+  return nested_ ? !names_.contains(tid) : java.native_id == tid;
+}
+
 void SampledThreads::look_up(pid_t tid, Address sp, Known& known) {
   coreinspect::ThreadReport& report = known.report;
-  const JavaThread* java = sp == 0 ? nullptr : with_stack(sp);
   const std::optional<KernelThread> kernel = sources_.kernel(tid);
-  // The list is older than the thread, and its stack was another one's.
-  if (java && kernel && java->native_id != 0 && java->native_id != kernel->native_id) java = nullptr;
+  nested_ = nested_ || (kernel && kernel->native_id != tid);
+  const JavaThread* java = sp == 0 ? nullptr : with_stack(sp);
+  if (java && !may_be(*java, tid, kernel)) java = nullptr;
   if (!java && sp == 0 && kernel) java = with_number(kernel->native_id);
   if (java) {
     report.java = *java;
     report.native_id = java->native_id;
+    known.without_name = java->name.empty();
+    if (known.without_name) report.java.name = kernel ? kernel->name : name_of_ended(tid);
     return;
   }
-  // Without a stack address nothing says that it is another thread than before. One that has ended keeps its name.
-  if (known.looked_up != 0 && (!kernel || (sp == 0 && known.is_java()))) return;
-  if (kernel) report = {.name = kernel->name, .native_id = kernel->native_id};
-  else report = {.name = "thread " + std::to_string(tid), .native_id = tid};
+  if (!kernel) return look_up_ended(tid, known);
+  // Without a stack address nothing says that it is another thread than before.
+  if (known.looked_up != 0 && sp == 0 && known.is_java()) return;
+  report = {.name = kernel->name, .native_id = kernel->native_id};
+}
+
+// It keeps what is known of it. Before its first name a thread has that of the one that started it.
+void SampledThreads::look_up_ended(pid_t tid, Known& known) const {
+  if (known.is_java() || (known.looked_up != 0 && !names_.contains(tid))) return;
+  if (known.looked_up == 0) known.report.native_id = tid;
+  known.report.name = name_of_ended(tid);
+}
+
+std::string SampledThreads::name_of_ended(pid_t tid) const {
+  const auto name = names_.find(tid);
+  return name == names_.end() ? "thread " + std::to_string(tid) : name->second;
+}
+
+void SampledThreads::named(pid_t tid, std::string name) {
+  if (names_.size() >= kMostKnown) names_.clear();
+  names_[tid] = std::move(name);
+}
+
+void SampledThreads::forget(pid_t tid) {
+  known_.erase(tid);
+  names_.erase(tid);
 }
 
 }  // namespace jtrace::sampling

@@ -43,6 +43,7 @@ Sleepers look_ahead(const Jvms& jvms) {
   for (const auto& [pid, jvm] : jvms)
     for (const pid_t tid : jvm->process().threads().value_or(std::vector<pid_t>())) {
       if (monotonic_ns() >= due) return sleepers;
+      (void)jvm->name_of(tid);  // it may have ended when its first wait is decoded
       sleepers.look(*jvm, tid);
       if (due == UINT64_MAX) due = monotonic_ns() + kLookAhead;
     }
@@ -226,6 +227,10 @@ class Sampler::Impl {
     TakeRecords records;
     records.tick = [&](const SampleRecord& sample) {
       if (result) result = take_tick(sample, take);
+    };
+    records.named = [&](const NameRecord& record) {
+      const auto jvm = jvms_.find(static_cast<pid_t>(record.pid));
+      if (jvm != jvms_.end()) jvm->second->thread_named(static_cast<pid_t>(record.tid), record.name);
     };
     if (waits_) {
       records.leaves = [&](const SampleRecord& sample) { waits_->add(sample); };

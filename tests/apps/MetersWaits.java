@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Commands: "run" (a thread for each kind of wait, until all have waited some 300 ms): "OK thread ns thread ns ...";
  * "virtual" (JDK 21: two virtual threads, "virtual-one" and "virtual-two", and one without a name run until "still"),
- * "still", "exit".
+ * "still"; "brief" (60 threads, "brief-0" and so on, one after the other: each sleeps for 2 ms and ends), "exit".
  */
 public final class MetersWaits {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -211,6 +211,11 @@ public final class MetersWaits {
             } else if (line.equals("still")) {
                 still = true;
                 System.out.println("OK");
+            } else if (line.equals("brief")) {
+                for (int i = 0; i < 60; i++) {
+                    start("brief-" + i, () -> Thread.sleep(2)).join();
+                }
+                System.out.println("OK 60");
             } else if (line.equals("exit")) {
                 break;
             } else {

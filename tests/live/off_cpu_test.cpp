@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <thread>
 #include <tuple>
@@ -131,6 +132,23 @@ TEST_P(OffCpu, HasWhoWaitsAllTheTime) {
   const double waited = sum(stacks, "stander;[park];", "java.util.concurrent.locks.LockSupport.park");
   EXPECT_GE(waited, 0.99 * 1000 * kMilli - kMilli);
   EXPECT_LE(waited, 1.2 * 1000 * kMilli) << "the machine may be late";
+}
+
+// They are gone when their records are read: no look of any kind finds their names.
+TEST_P(OffCpu, HasTheNamesOfThreadsThatHaveEnded) {
+  start();
+  ASSERT_TRUE(jvm_);
+  EXPECT_EQ(record({"--off-cpu", "--min", "0"}, "brief"), "60");
+  const Stacks stacks = read_stacks(path());
+  std::set<std::string> named;
+  for (const auto& [stack, ns] : stacks)
+    if (stack.starts_with("brief-")) named.insert(stack.substr(0, stack.find(';')));
+  if (err_.find("switches of threads were lost") != std::string::npos) {  // and names with them
+    EXPECT_GT(named.size(), 10u) << err_;
+    return;
+  }
+  EXPECT_EQ(named.size(), 60u) << err_;
+  EXPECT_EQ(sum(stacks, "thread "), 0) << err_;
 }
 
 // "time longest times what and where", of the row that has that frame; times in ms.

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <thread>
 
 namespace jtrace::sampling {
 namespace {
@@ -94,6 +95,48 @@ TEST(PerfEvents, LeaveOutAProcessOfSeveralThatCannotBeSampled) {
   ASSERT_EQ((*opened)->left_out().size(), 1u);
   EXPECT_EQ((*opened)->left_out().begin()->first, gone.pid());
   EXPECT_FALSE(PerfEvents::open({&gone.process()}, kSwitches));
+}
+
+// A process that starts a thread, which gives itself a name and ends, again and again.
+class Namer {
+ public:
+  Namer() : pid_(::fork()) {
+    if (pid_ == 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (pid_ == 0) {
+      std::thread([] { ::prctl(PR_SET_NAME, "brief-thread"); }).join();
+      ::usleep(1000);
+    }
+  }
+  ~Namer() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  const pid_t pid_;
+};
+
+TEST(PerfEvents, HaveTheNamesOfThreads) {
+  const Namer namer;
+  const auto process = target::Process::open(namer.pid());
+  ASSERT_TRUE(process);
+  for (const bool of_threads : {true, false}) {
+    const EventOptions options{.hz = 99, .stack_bytes = 512, .ticks = !of_threads, .switches = of_threads};
+    auto opened = PerfEvents::open({&*process}, options);
+    if (!opened) GTEST_SKIP() << opened.error().message();
+    ASSERT_TRUE((*opened)->start());
+    NameRecord found;
+    TakeRecords take;
+    take.named = [&](const NameRecord& record) { found = record; };
+    for (int look = 0; look < 5000 && found.name.empty(); ++look) {
+      ::usleep(1000);
+      (*opened)->drain(take);
+    }
+    EXPECT_EQ(found.name, "brief-thread") << (*opened)->description();
+    EXPECT_EQ(found.pid, static_cast<std::uint32_t>(namer.pid()));
+    EXPECT_NE(found.tid, found.pid);
+  }
 }
 
 // The limit below which so many descriptors are free.

@@ -74,6 +74,18 @@ TEST(SwitchRecord, SaysWhoAndWhether) {
   EXPECT_FALSE(read_switch(0, std::span(bytes).first(20), record));
 }
 
+TEST(NameRecord, HasTheNameOfAThread) {
+  // pid 11, tid 12, "worker-1" and zeros; then the sample_id of who gave it: pid, tid, time, event.
+  const auto bytes = bytes_of({(12ull << 32) | 11, 0x312d'7265'6b72'6f77, 0, (9ull << 32) | 11, 1000, 7});
+  NameRecord record;
+  ASSERT_TRUE(read_name(bytes, record));
+  EXPECT_EQ(record.pid, 11u);
+  EXPECT_EQ(record.tid, 12u);
+  EXPECT_EQ(record.name, "worker-1");
+  EXPECT_EQ(record.time, 1000u);
+  EXPECT_FALSE(read_name(std::span(bytes).first(28), record));
+}
+
 TEST(SampleRecord, ThatIsCutIsRefusedAtEachPlace) {
   const auto bytes = bytes_of(record(16));
   SampleRecord sample;

@@ -111,6 +111,56 @@ TEST(SampledThreads, ThatHaveEndedDoNotGiveTheirNamesAway) {
   EXPECT_EQ(jvm.name_of(1001, 0), "next");
 }
 
+TEST(SampledThreads, ThatHaveEndedHaveTheNameOfTheirRecord) {
+  Jvm jvm;
+  EXPECT_EQ(jvm.name_of(1001, 0), "thread 1001");
+  jvm.threads.named(1001, "brief-1");
+  jvm.now += 2 * kSecond;
+  EXPECT_EQ(jvm.name_of(1001, 0), "brief-1");
+  jvm.threads.forget(1001);
+  EXPECT_EQ(jvm.name_of(1001, 0), "thread 1001") << "another one";
+  jvm.start(1002, kLong, 0x2000);
+  jvm.threads.named(1002, "http-nio-8080-e");
+  jvm.now += kSecond;
+  EXPECT_EQ(jvm.name_of(1002, 0x1ff0), kLong);
+  jvm.java.clear();
+  jvm.kernel.clear();
+  jvm.now += 2 * kSecond;
+  EXPECT_EQ(jvm.name_of(1002, 0), kLong) << "that of the VM is longer";
+}
+
+// The C library gives the stack of a thread that has ended to the next one, and both are gone.
+TEST(SampledThreads, ThatHaveEndedDoNotTakeTheNameOfWhoHadTheirStackBefore) {
+  Jvm jvm;
+  jvm.start(1001, "brief-1", 0x2000);
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "brief-1");
+  jvm.kernel.clear();
+  jvm.threads.named(1002, "brief-2");
+  EXPECT_EQ(jvm.name_of(1002, 0x1ff0), "brief-2");
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "brief-1");
+}
+
+TEST(SampledThreads, HaveTheKernelsNameWhileTheVmHasNone) {
+  Jvm jvm;
+  jvm.start(1001, "brief-1", 0x2000);
+  jvm.java[0].name.clear();
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "brief-1");
+  jvm.java[0].name = kLong;
+  jvm.now += kSecond / 10;
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), kLong);
+}
+
+// It had its parent's name when it was looked up.
+TEST(SampledThreads, ThatWereJustStartingGetTheirOwnName) {
+  Jvm jvm;
+  jvm.start(1001, "java", 0);
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "java");
+  jvm.threads.named(1001, "brief-1");
+  jvm.kernel.clear();
+  jvm.now += 2 * kSecond;
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "brief-1");
+}
+
 // The C library gives the stack of a thread that has ended to the next one that starts.
 TEST(SampledThreads, DoNotTakeTheNameOfWhoHadTheirStackBefore) {
   Jvm jvm;
