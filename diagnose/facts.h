@@ -54,6 +54,7 @@ struct ThreadFact {
   std::optional<std::uint64_t> ran_ns;     // on a processor
   std::optional<std::uint64_t> queued_ns;  // ready to run, without a processor
   std::uint64_t measured_ns = 0;           // time at which the two were read
+  std::optional<std::uint64_t> asleep_ns;  // at the first look: the least time for which it had not run
   std::optional<std::uint64_t> waits;      // how often it has waited, each stop for a stack included
   bool slept = false;                      // when `waits` was read, so that none is missing
   std::vector<FrameFact> frames;           // Java frames, innermost first

@@ -9,6 +9,7 @@
 #include "coreinspect/tools/safepoint_report.h"
 #include "diagnose/collectors.h"
 #include "diagnose/cpu_share.h"
+#include "diagnose/sleep_before.h"
 #include "diagnose/thread_facts.h"
 #include "diagnose/vm_threads.h"
 
@@ -114,9 +115,12 @@ Result<Publish> JvmCollector::open() {
 }
 
 Result<Publish> JvmCollector::look_at_threads() {
+  const target::Process* process = inspection_->target().process();
+  const SleepBefore asleep = process && !last_ ? SleepBefore::read(*process) : SleepBefore();
   JTRACE_ASSIGN_OR_RETURN(const coreinspect::ThreadSnapshot snapshot, sampler_->take());
   before_ = std::move(last_);
   last_ = facts_of(*inspection_, snapshot);
+  asleep.note_in(*last_);
   last_->stopped += std::exchange(stopped_, {});
   last_->stops += std::exchange(stops_, 0);
   return [look = *last_, crash = crash_of(*inspection_, snapshot), missing = snapshot.missing](Collected& collected) {

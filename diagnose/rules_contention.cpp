@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "diagnose/cpu_share.h"
+#include "diagnose/duration.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -17,8 +18,9 @@ namespace {
 // Threads that wait for one lock at every look, while one thread has it; fewer, if they have hardly run between the
 // looks: they waited all the time.
 constexpr std::size_t kSameWaiters = 5, kStillWaiters = 3;
-constexpr std::uint64_t kLittle = 2'000'000;  // ns: each stop for a stack makes a thread run for a moment
-constexpr double kLongWait = 20e6;            // ns: who has a lock for a moment makes nobody wait as long
+constexpr std::uint64_t kLittle = 2'000'000;       // ns: each stop for a stack makes a thread run for a moment
+constexpr std::uint64_t kNotable = 1'000'000'000;  // ns before the first look
+constexpr double kLongWait = 20e6;                 // ns: who has a lock for a moment makes nobody wait as long
 constexpr double kNoProcessor = 0.5;  // of the time: with a lock, or about to take it, threads lacked a processor
 
 using Keys = std::set<ThreadKey>;
@@ -108,7 +110,8 @@ struct Contention {
   }
   const ThreadFact* then(ThreadKey key) const { return facts.looks.front().find(key); }
   const ThreadFact* now(ThreadKey key) const { return facts.looks.back().find(key); }
-  double elapsed() const { return static_cast<double>(facts.looks.back().ns - facts.looks.front().ns); }
+  std::uint64_t seen() const { return facts.looks.back().ns - facts.looks.front().ns; }
+  double elapsed() const { return static_cast<double>(seen()); }
 };
 
 // The mean time that a thread waited, for this lock or anything else.
@@ -187,6 +190,16 @@ std::vector<std::string> places_of(const Contention& lock, const Keys& waiters) 
   return lines;
 }
 
+// Since when: before the first look its owner had not run, so that it had the lock already.
+void add_duration(const Contention& lock, std::vector<std::string>& evidence) {
+  const ThreadKey owner = lock.owner();
+  const std::uint64_t before = least_duration(lock.facts, 0, std::span(&owner, 1)) - lock.seen();
+  if (before >= kNotable)
+    evidence.push_back("its owner had not run for " + duration_words(before) +
+                       " before the first look: it has had the lock for at least " +
+                       duration_words(before + lock.seen()));
+}
+
 // A lock that one thread has in every sample.
 void judge_kept(const Contention& lock, std::vector<Finding>& found) {
   const Facts& facts = lock.facts;
@@ -219,6 +232,7 @@ void judge_kept(const Contention& lock, std::vector<Finding>& found) {
   if (kept)
     evidence.push_back("for at least " + time +
                        " nobody else has had it: no thread that waits for it was waked in between");
+  if (owner && (kept || sleep_of(facts, lock.owner()) == Sleep::kCertain)) add_duration(lock, evidence);
 }
 
 std::string names_of(const Facts& facts, const std::vector<ThreadKey>& keys) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/strings.h"
+#include "diagnose/duration.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -46,7 +47,7 @@ std::size_t looks_with(const Facts& facts, const Keys& circle) {
   return static_cast<std::size_t>(last - facts.looks.rbegin());
 }
 
-// Of these looks: how long it has lasted, and who is stuck at all of them.
+// How long it has lasted, and who is stuck at all of its looks.
 std::vector<std::string> extent_of(const Facts& facts, const Keys& circle) {
   const std::size_t looks = looks_with(facts, circle);
   const auto first = facts.looks.end() - static_cast<std::ptrdiff_t>(looks);
@@ -60,9 +61,11 @@ std::vector<std::string> extent_of(const Facts& facts, const Keys& circle) {
   if (!names.empty())
     lines.push_back(counted(names.size(), "other thread") + (names.size() == 1 ? " waits" : " wait") +
                     " for these, and cannot go on either: " + some_of(names));
-  if (looks > 1)
-    lines.push_back("the same circle at " + counted(looks, "look") + ": it has lasted for at least " +
-                    time_between(*first, facts.looks.back()));
+  const std::vector<ThreadKey> members(circle.begin(), circle.end());
+  const std::uint64_t lasted = least_duration(facts, facts.looks.size() - looks, members);
+  if (lasted != 0)
+    lines.push_back((looks > 1 ? "the same circle at " + counted(looks, "look") + ": it" : std::string("it")) +
+                    " has lasted for at least " + duration_words(lasted));
   return lines;
 }
 

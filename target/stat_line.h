@@ -18,7 +18,7 @@ class StatLine {
   // Its value; 0 if the line does not have it, or it is no number.
   std::uint64_t number(std::size_t place) const;
 
-  static constexpr std::size_t kMajorFaults = 12, kUserTicks = 14, kSystemTicks = 15, kStartTicks = 22,
+  static constexpr std::size_t kMajorFaults = 12, kUserTicks = 14, kSystemTicks = 15, kStartTicks = 22, kProcessor = 39,
                                kWaitStatus = 52;
 
  private:

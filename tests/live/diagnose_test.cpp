@@ -257,6 +257,23 @@ TEST_P(Diagnose, SaysThatTheOwnerOfALockWaitsForANetwork) {
                               HasSubstr("reads from a socket, at MoreAilments.download(MoreAilments.java")))));
 }
 
+// What happened before the look: the kernel knows since when threads have not run. A look itself makes them run.
+TEST_P(Diagnose, KnowsHowLongALockWasKeptBeforeItLooked) {
+  const auto jvm = start({}, "MoreAilments");
+  must(jvm->ask("downloads 5"));
+  std::string text;
+  for (int i = 0; i < 6 && text.find("had not run for ") == text.npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    for (const std::string& each : diagnose(jvm->pid_text(), {"--interval", "0.3"}).texts("contention")) text += each;
+  }
+  const std::string start_of_line = "its owner had not run for ";
+  const std::size_t at = text.find(start_of_line);
+  ASSERT_NE(at, text.npos) << text;
+  const double lasted = std::stod(text.substr(at + start_of_line.size()));
+  EXPECT_GE(lasted, 2.5) << text;
+  EXPECT_LT(lasted, 60) << text;
+}
+
 TEST_P(Diagnose, NamesAThreadThatReadsTheClockAllTheTime) {
   const auto jvm = start();
   must(jvm->ask("clock"));

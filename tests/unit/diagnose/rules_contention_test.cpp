@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 ThreadsLook crowd(int waiters, ThreadKey owner) {
@@ -154,6 +155,24 @@ TEST(ContentionRule, SaysThatALockIsNotGivenBackOnlyIfNobodyWasWaked) {
   EXPECT_EQ(found_by(find_contention, looks_itself).at(0).confidence, Confidence::kCertain);
   looks_itself.looks[2].threads[1].waits = 110;
   EXPECT_EQ(found_by(find_contention, looks_itself).at(0).confidence, Confidence::kLikely);
+}
+
+// Before the first look it had not run for 30 s, and the waiters for 20 s.
+TEST(ContentionRule, KnowsSinceWhenItsOwnerHadNotRun) {
+  Facts facts = turns({2, 2, 2}, 0);
+  for (ThreadFact& each : facts.looks[0].threads) each.asleep_ns = (each.key == 2 ? 30 : 20) * kSecond;
+  ThreadFact& owner = facts.looks[0].threads[1];
+  const auto last_line = [&] { return found_by(find_contention, facts).at(0).evidence.back(); };
+  EXPECT_EQ(last_line(),
+            "its owner had not run for 30.0 s before the first look: it has had the lock for at least 32.0 s");
+  owner.asleep_ns = kSecond / 2;
+  EXPECT_THAT(last_line(), Not(HasSubstr("had not run"))) << "hardly more than the looks have seen";
+  owner.asleep_ns.reset();
+  EXPECT_THAT(last_line(), Not(HasSubstr("had not run")));
+  owner.asleep_ns = 30 * kSecond;
+  for (ThreadFact& each : facts.looks[2].threads) each.waits = 110;
+  facts.looks[2].threads[0].waits = 104;  // so many are of the stops
+  EXPECT_THAT(last_line(), Not(HasSubstr("had not run"))) << "it may have given it back";
 }
 
 // An owner that gave it back once, and took it again, has waked one thread, once.

@@ -42,6 +42,22 @@ TEST(DeadlockRule, CountsThreadsThatAreStuckAfterIt) {
   EXPECT_THAT(lines(), ::testing::Contains("1 other thread waits for these, and cannot go on either: \"t3\""));
 }
 
+TEST(DeadlockRule, HasLastedSinceTheLastOfItsThreadsRan) {
+  const auto lasted = [](const std::vector<ThreadsLook>& looks) {
+    return found_by(find_deadlocks, facts_of(looks)).at(0).evidence.back();
+  };
+  ThreadsLook first = deadlocked();
+  first.threads[0].asleep_ns = 3'000 * kSecond;
+  EXPECT_THAT(lasted({first, deadlocked()}), HasSubstr("at least 1.0 s")) << "of the other it is not known";
+  first.threads[1].asleep_ns = 2'000 * kSecond;
+  EXPECT_THAT(lasted({first, deadlocked()}),
+              HasSubstr("the same circle at 2 looks: it has lasted for at least 33 min"));
+  EXPECT_EQ(lasted({first}), "it has lasted for at least 33 min");
+  ThreadsLook none{.threads = {waiter(1, 2), waiter(2, 1)}};
+  none.threads[0].asleep_ns = none.threads[1].asleep_ns = 9 * kSecond;
+  EXPECT_THAT(lasted({none, deadlocked(), deadlocked()}), HasSubstr("at least 1.0 s")) << "it began in between";
+}
+
 TEST(DeadlockRule, ACoreStandsStillAndASingleLookMayBeTorn) {
   Facts facts = facts_of({deadlocked()});
   EXPECT_EQ(found_by(find_deadlocks, facts).at(0).confidence, Confidence::kLikely);
