@@ -10,6 +10,7 @@
 #include "coreinspect/tools/lock_facts.h"
 #include "coreinspect/tools/profile.h"
 #include "coreinspect/tools/task_waits.h"
+#include "diagnose/pin_causes.h"
 #include "diagnose/vm_threads.h"
 #include "diagnose/words.h"
 
@@ -149,8 +150,15 @@ ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspec
   for (std::size_t i = 0; i < snapshot.threads.size(); ++i)
     if (const auto& java = snapshot.threads[i].java; java.address != 0)
       look.threads[i].wait = wait_of(locks, java.address);
-  for (std::size_t i = 0; i < snapshot.virtual_threads.size(); ++i)
-    look.threads[snapshot.threads.size() + i].wait = wait_of(locks, snapshot.virtual_threads[i].object);
+  for (std::size_t i = 0; i < snapshot.virtual_threads.size(); ++i) {
+    const coreinspect::VirtualThread& thread = snapshot.virtual_threads[i];
+    ThreadFact& fact = look.threads[snapshot.threads.size() + i];
+    fact.wait = wait_of(locks, thread.object);
+    if (thread.mounted)
+      fact.pinned_by = pin_causes(thread.walk, {.feature = inspection.vm().feature(),
+                                                .wait = locks.wait_of(thread.object),
+                                                .classes = &snapshot.lock_classes});
+  }
   for (const auto& circle : locks.deadlocks()) look.deadlocks.push_back(ids_of(circle, locks));
   for (const auto& circle : locks.task_circles()) look.deadlocks.push_back(ids_of(circle, locks));
   for (const coreinspect::Pool& each : tasks.pools)

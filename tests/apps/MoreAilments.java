@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -299,6 +300,26 @@ public final class MoreAilments {
         sleep(2000);
     }
 
+    /** A virtual thread that waits while it has a monitor, which keeps its carrier up to JDK 23. */
+    static void pinInMonitor() throws Exception {
+        final CountDownLatch has = new CountDownLatch(1);
+        Runnable body = () -> {
+            synchronized (DOWNLOADS) {
+                has.countDown();
+                standStill();
+            }
+        };
+        CONNECTIONS.add(Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body));
+        has.await();
+        sleep(100);
+    }
+
+    static void standStill() {
+        while (sink >= 0) {
+            LockSupport.park();
+        }
+    }
+
     private static String answer(String[] words) throws Exception {
         int number = words.length > 1 ? Integer.parseInt(words[1]) : 1;
         switch (words[0]) {
@@ -311,6 +332,7 @@ public final class MoreAilments {
             case "hand-over-fair": handOverFairLock(8, number); break;
             case "brief-locks": handOverBriefly(number); break;
             case "downloads": downloads(number); break;
+            case "pin-in-monitor": pinInMonitor(); break;
             case "patient-pool": patientPool(number); break;
             case "calls": calls(number == 0 ? (Object) new int[20_000] : new double[20_000]); break;
             case "crash": start("crasher", MoreAilments::crash); break;

@@ -253,12 +253,29 @@ TEST_P(DiagnoseLimits, NamesCarriersThatAreKept) {
   must(jvm->ask("pin"));
   // No thread waits for the carriers.
   EXPECT_THAT(diagnose(jvm->pid_text(), kQuick).texts("pinned"),
-              ElementsAre(AllOf(HasSubstr("hint: "), HasSubstr("2 of 2 carriers of virtual threads are each kept"))));
+              ElementsAre(AllOf(HasSubstr("hint: "), HasSubstr("2 of 2 carriers of virtual threads are each kept"),
+                                HasSubstr("pinned by the class initializer of Ailing$First, at Ailing.standStill("),
+                                HasSubstr("pinned by the class initializer of Ailing$Second, at Ailing.standStill("))));
   must(jvm->ask("ready 5"));
   const Diagnosis found = diagnose(jvm->pid_text(), kQuick);
   EXPECT_THAT(found.texts("pinned"), ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("2 carriers are each kept"),
                                                        HasSubstr("5 others"), HasSubstr("Ailing.standStill"))))
       << found.done.out;
+}
+
+TEST_P(DiagnoseLimits, NamesTheMonitorThatPinsAVirtualThread) {
+  if (GetParam().version < 21) GTEST_SKIP() << "virtual threads came with JDK 21";
+  const auto jvm = start({.flags = {"-Djdk.virtualThreadScheduler.parallelism=4"}}, "MoreAilments");
+  must(jvm->ask("pin-in-monitor"));
+  const Diagnosis found = diagnose(jvm->pid_text(), kQuick);
+  if (GetParam().version >= 24) {
+    EXPECT_THAT(found.texts("pinned"), IsEmpty()) << found.done.out;
+  } else {
+    EXPECT_THAT(found.texts("pinned"),
+                ElementsAre(AllOf(HasSubstr("hint: "),
+                                  HasSubstr("a monitor it holds (a java.lang.Object), at MoreAilments.standStill("))))
+        << found.done.out;
+  }
 }
 
 }  // namespace
