@@ -52,6 +52,7 @@ struct ThreadFact {
   std::string virtual_state;  // as java.lang.VirtualThread names it: "PARKED", "UNPARKED"; "" for platform threads
   std::string carrier;        // the name of the thread that runs it now; "" if none does
   std::vector<std::string> pinned_by;      // why it would keep its carrier if it waits (pin_causes.h)
+  std::optional<int> parallelism;          // of a carrier: how many carriers its pool has to run virtual threads
   std::optional<std::uint64_t> ran_ns;     // on a processor
   std::optional<std::uint64_t> queued_ns;  // ready to run, without a processor
   std::uint64_t measured_ns = 0;           // time at which the two were read

@@ -94,61 +94,176 @@ bool is_replaced(const ThreadFact& thread) {
   return !thread.frames.empty() && thread.frames.front().method.starts_with("java.lang.Object.wait");
 }
 
+// The carriers of one pool, at the last look.
+struct Carriers {
+  Keepers pinned;                       // of those that sit on one in all samples
+  Keepers keepers;                      // of these, those whose carriers are known not to have run
+  std::vector<const ThreadFact*> busy;  // carriers that run one virtual thread without a pause
+  std::size_t free = 0;                 // carriers that are not kept, the busy ones included
+  std::size_t ready = 0;                // virtual threads that wait for a carrier
+  std::size_t others = 0;               // virtual threads that have none
+  std::size_t parallelism = 0;          // 0: not known
+  // The pool starts its threads when it needs them.
+  std::size_t all() const { return std::max(parallelism, free + keepers.size()); }
+  std::size_t left() const { return all() - keepers.size() - busy.size(); }
+};
+
+// Of a pool that has a carrier with this name.
+Carriers carriers_of(const Facts& facts, std::string_view name) {
+  Carriers carriers{.pinned = pinned_in_all(facts)};
+  for (const ThreadFact& each : facts.looks.back().threads) {
+    if (waits_for_carrier(each)) ++carriers.ready;
+    if (each.is_virtual && each.carrier.empty()) ++carriers.others;
+    if (each.is_virtual || scheduler_of(each.name) != scheduler_of(name)) continue;
+    if (each.parallelism) carriers.parallelism = static_cast<std::size_t>(*each.parallelism);
+    const auto keeper = carriers.pinned.find(each.name);
+    if (keeper == carriers.pinned.end() || ran_at_all(facts, each.key)) {
+      ++carriers.free;
+      if (is_busy_with_one(facts, each)) carriers.busy.push_back(&each);
+    } else if (!is_replaced(*keeper->second) && share_between(facts.looks.front(), facts.looks.back(), each.key))
+      carriers.keepers.insert(*keeper);
+  }
+  return carriers;
+}
+
+// For long enough that it does not look so by chance, and the kernel shows that its carrier was in one wait.
+bool waits_pinned(const Facts& facts, const std::string& carrier, const ThreadFact& keeper) {
+  const auto& threads = facts.looks.back().threads;
+  const auto thread = std::find_if(threads.begin(), threads.end(),
+                                   [&](const ThreadFact& each) { return !each.is_virtual && each.name == carrier; });
+  const bool pinned = keeper.virtual_state.ends_with("PINNED") || (keeper.wait && keeper.wait->blocks());
+  return pinned && thread != threads.end() && slept_all_along(facts, thread->key);
+}
+
+// Whether it had a good part of a processor; without one, the virtual thread on it might be done at once.
+bool computes(const Facts& facts, const ThreadFact& carrier) {
+  constexpr double kComputes = 0.25;  // of the time
+  const auto share = share_between(facts.looks.front(), facts.looks.back(), carrier.key);
+  return share && share->ran >= kComputes;
+}
+
+// Whether a third of the carriers is left for others at most, and for certain. Calls into the kernel (files) do not
+// count: the JDK may have started another carrier for them.
+bool are_too_few(const Facts& facts, const Carriers& carriers) {
+  if (carriers.parallelism == 0 || carriers.others == 0 || !looks_span(facts, kHeldLong)) return false;
+  const auto kept = std::count_if(carriers.keepers.begin(), carriers.keepers.end(),
+                                  [&](const auto& each) { return waits_pinned(facts, each.first, *each.second); });
+  const auto busy = std::count_if(carriers.busy.begin(), carriers.busy.end(),
+                                  [&](const ThreadFact* each) { return computes(facts, *each); });
+  const auto lost = static_cast<std::size_t>(kept + busy);
+  return kept > 0 && 3 * (carriers.all() - lost) <= carriers.all();
+}
+
+// '1 of 3 carriers of virtual threads is kept by "sync-5", which waits: it cannot run others meanwhile.'
+std::string sentence_of_kept(const Carriers& carriers) {
+  const std::size_t kept = carriers.keepers.size();
+  return std::to_string(kept) + " of " + counted(carriers.all(), "carrier") + " of virtual threads " +
+         (kept == 1 ? "is kept by " + quoted(carriers.keepers.begin()->second->name) + ", which waits"
+                    : "are each kept by a virtual thread that waits") +
+         common_cause(carriers.keepers) + ": " + (kept == 1 ? "it" : "they") + " cannot run others meanwhile.";
+}
+
+// 'Only 1 of 3 carriers is left for 206 other virtual threads: "sync-5" waits and keeps one, pinned by native method
+// App.call, and "cart-7" runs on another without a pause.'
+std::string sentence_of_few(const Facts& facts, const Carriers& carriers) {
+  const std::size_t kept = carriers.keepers.size(), busy = carriers.busy.size(), left = carriers.left();
+  std::string text = left == 0 ? "None" : "Only " + std::to_string(left);
+  text += " of " + counted(carriers.all(), "carrier") + (left > 1 ? " are" : " is") + " left for " +
+          counted(carriers.others, "other virtual thread") + ": ";
+  text += kept == 1 ? quoted(carriers.keepers.begin()->second->name) + " waits and keeps one"
+                    : std::to_string(kept) + " wait and keep one each";
+  text += common_cause(carriers.keepers);
+  if (busy == 1)
+    text += ", and " + quoted(facts.looks.back().carried_by(carriers.busy.front()->name)->name) +
+            " runs on another without a pause";
+  if (busy > 1) text += ", and " + std::to_string(busy) + " run on others without a pause";
+  return text + ".";
+}
+
 // Some carriers are kept, others are left, or nobody needs one now: there may be too few soon.
-void find_lost_carriers(const Facts& facts, const Keepers& keepers, const std::vector<const ThreadFact*>& free,
-                        std::vector<Finding>& found) {
+void find_lost_carriers(const Facts& facts, const Carriers& carriers, std::vector<Finding>& found) {
   constexpr std::size_t kShown = 3;
-  if (keepers.empty()) return;
-  const std::size_t all = free.size() + keepers.size(), kept = keepers.size();
+  const std::size_t kept = carriers.keepers.size();
+  if (kept == 0) return;
+  const bool few = are_too_few(facts, carriers);
   Finding finding{.rule = "pinned",
-                  .sentence = std::to_string(kept) + " of " + counted(all, "carrier") + " of virtual threads " +
-                              (kept == 1 ? "is kept by " + quoted(keepers.begin()->second->name) + ", which waits"
-                                         : "are each kept by a virtual thread that waits") +
-                              common_cause(keepers) + ": " + (kept == 1 ? "it" : "they") +
-                              " cannot run others meanwhile.",
-                  .confidence = Confidence::kHint,
-                  .next = stacks_of_keepers(facts, keepers)};
-  for (const auto& [carrier, keeper] : keepers)
+                  .sentence = few ? sentence_of_few(facts, carriers) : sentence_of_kept(carriers),
+                  .confidence = few ? Confidence::kLikely : Confidence::kHint,
+                  .next = stacks_of_keepers(facts, carriers.keepers)};
+  for (const auto& [carrier, keeper] : carriers.keepers)
     if (finding.evidence.size() < kShown) finding.evidence.push_back(keeps(facts, *keeper));
   if (kept > kShown) finding.evidence.push_back("and " + counted(kept - kShown, "other"));
-  std::size_t left = free.size();
-  for (const ThreadFact* each : free) {
-    if (!is_busy_with_one(facts, *each)) continue;
-    finding.evidence.push_back(quoted(*facts.looks.back().carried_by(each->name)) + " runs on " + quoted(each->name) +
-                               " without a pause");
-    --left;
+  for (const ThreadFact* each : carriers.busy) {
+    const ThreadFact& runs = *facts.looks.back().carried_by(each->name);
+    finding.evidence.push_back(quoted(runs) + " runs on " + quoted(each->name) + " without a pause" +
+                               (runs.frames.empty() ? "" : ", at " + own_place(runs.frames)));
   }
-  finding.evidence.push_back(counted(left, "carrier") + " " + is_are(left) + " left for all others");
+  finding.evidence.push_back(counted(carriers.left(), "carrier") + " " + is_are(carriers.left()) +
+                             " left for all others");
   found.push_back(std::move(finding));
+}
+
+// It has begun, and was ready to go on in all samples, for long.
+bool is_starved_of_carriers(const Facts& facts, const ThreadFact& thread) {
+  return std::all_of(facts.looks.begin(), facts.looks.end(), [&](const ThreadsLook& look) {
+    const ThreadFact* then = look.find(thread.key);
+    return then && waits_for_carrier(*then) && then->virtual_state != "STARTED" && then->frames == thread.frames;
+  });
+}
+
+// No carrier waits for anything: virtual threads that compute leave none to those that are ready. Those that have not
+// begun do not count: a batch has more of them than carriers.
+void find_busy_carriers(const Facts& facts, const Carriers& carriers, std::vector<Finding>& found) {
+  const bool all_compute = carriers.parallelism != 0 && carriers.busy.size() >= carriers.all() &&
+                           std::all_of(carriers.busy.begin(), carriers.busy.end(),
+                                       [&](const ThreadFact* each) { return computes(facts, *each); });
+  if (!all_compute || !looks_span(facts, kHeldLong)) return;
+  const auto& threads = facts.looks.back().threads;
+  const auto starved = static_cast<std::size_t>(std::count_if(
+      threads.begin(), threads.end(), [&](const ThreadFact& each) { return is_starved_of_carriers(facts, each); }));
+  if (starved == 0) return;
+  Finding finding{.rule = "pinned",
+                  .sentence = "Virtual threads do not run: each of " + counted(carriers.all(), "carrier") +
+                              " runs one virtual thread without a pause, and " + counted(starved, "other") + " " +
+                              (starved == 1 ? "was" : "were") + " ready in all samples.",
+                  .confidence = Confidence::kLikely,
+                  .next = "jtrace profile " + facts.target + " --duration 10"};
+  constexpr std::size_t kShown = 3;
+  for (const ThreadFact* each : carriers.busy)
+    if (finding.evidence.size() < kShown) {
+      const ThreadFact& runs = *facts.looks.back().carried_by(each->name);
+      finding.evidence.push_back(quoted(runs) + " runs on " + quoted(each->name) + ", at " + own_place(runs.frames));
+    }
+  finding.evidence.push_back("over " + time_between(facts.looks.front(), facts.looks.back()));
+  found.push_back(std::move(finding));
+}
+
+// A carrier, by its name; "": no virtual thread runs.
+std::string any_carrier(const ThreadsLook& look) {
+  const auto runs = std::find_if(look.threads.begin(), look.threads.end(),
+                                 [](const ThreadFact& each) { return each.is_virtual && !each.carrier.empty(); });
+  return runs == look.threads.end() ? "" : runs->carrier;
 }
 
 }  // namespace
 
 void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found) {
   if (facts.looks.size() < 3 || stands_still(facts)) return;
-  const auto pinned = pinned_in_all(facts);
-  if (pinned.empty()) return;
-  std::size_t waiting = 0;
-  std::vector<const ThreadFact*> free;  // carriers that can take others
-  Keepers keepers;                      // those of carriers that are known not to have run
-  for (const ThreadFact& each : facts.looks.back().threads) {
-    if (waits_for_carrier(each)) ++waiting;
-    const bool carrier = !each.is_virtual && scheduler_of(each.name) == scheduler_of(pinned.begin()->first);
-    if (!carrier) continue;
-    const auto keeper = pinned.find(each.name);
-    if (keeper == pinned.end() || ran_at_all(facts, each.key)) free.push_back(&each);
-    else if (!is_replaced(*keeper->second) && share_between(facts.looks.front(), facts.looks.back(), each.key))
-      keepers.insert(*keeper);
-  }
-  if (waiting == 0 || !free.empty()) return find_lost_carriers(facts, keepers, free, found);
+  const std::string carrier = any_carrier(facts.looks.back());
+  if (carrier.empty()) return;
+  const Carriers carriers = carriers_of(facts, carrier);
+  if (carriers.keepers.empty()) find_busy_carriers(facts, carriers, found);
+  if (carriers.pinned.empty()) return;
+  if (carriers.ready == 0 || carriers.free > 0) return find_lost_carriers(facts, carriers, found);
+  const std::size_t kept = carriers.pinned.size();
   found.push_back({.rule = "pinned",
-                   .sentence = "Virtual threads do not run: " + counted(pinned.size(), "carrier") +
-                               (pinned.size() == 1 ? " is" : " are each") + " kept by a virtual thread that waits" +
-                               common_cause(pinned) + ", and " + counted(waiting, "other") + " " + is_are(waiting) +
-                               " ready.",
-                   .evidence = {keeps(facts, *pinned.begin()->second)},
+                   .sentence = "Virtual threads do not run: " + counted(kept, "carrier") +
+                               (kept == 1 ? " is" : " are each") + " kept by a virtual thread that waits" +
+                               common_cause(carriers.pinned) + ", and " + counted(carriers.ready, "other") + " " +
+                               is_are(carriers.ready) + " ready.",
+                   .evidence = {keeps(facts, *carriers.pinned.begin()->second)},
                    .confidence = Confidence::kLikely,
-                   .next = stacks_of_keepers(facts, pinned)});
+                   .next = stacks_of_keepers(facts, carriers.pinned)});
 }
 
 }  // namespace jtrace::diagnose

@@ -75,6 +75,16 @@ void add_compilation(const coreinspect::Inspection& inspection, const coreinspec
   fact.compiles = method ? (*method)->class_name + "::" + (*method)->name : "a method that cannot be read";
 }
 
+// ForkJoinPool.parallelism (JDK 19 and later) of a carrier's pool. It starts its threads when it needs them: there may
+// be fewer now, or more while some are in the kernel. Of a live target it is read after the stop.
+std::optional<int> parallelism_of(const coreinspect::ObjectModel& objects, target::Address carrier) {
+  constexpr int kMost = 0x7fff;  // ForkJoinPool.MAX_CAP
+  const auto pool = objects.reference(carrier, "pool");
+  if (!pool || *pool == 0) return std::nullopt;
+  const auto count = objects.value<std::int32_t>(*pool, "parallelism");
+  return count && *count > 0 && *count <= kMost ? std::optional<int>(*count) : std::nullopt;
+}
+
 std::string text_of_frame(const coreinspect::Frame& frame) {
   if (frame.method) return place({coreinspect::frame_name(frame), coreinspect::frame_source(frame), frame.bci});
   const std::string name = printable(coreinspect::frame_name(frame));
@@ -154,10 +164,13 @@ ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspec
     const coreinspect::VirtualThread& thread = snapshot.virtual_threads[i];
     ThreadFact& fact = look.threads[snapshot.threads.size() + i];
     fact.wait = wait_of(locks, thread.object);
-    if (thread.mounted)
-      fact.pinned_by = pin_causes(thread.walk, {.feature = inspection.vm().feature(),
-                                                .wait = locks.wait_of(thread.object),
-                                                .classes = &snapshot.lock_classes});
+    if (!thread.mounted) continue;
+    for (std::size_t at = 0; at < snapshot.threads.size(); ++at)
+      if (const auto& java = snapshot.threads[at].java; java.address == thread.carrier_thread && java.object != 0)
+        look.threads[at].parallelism = parallelism_of(inspection.objects(), java.object);
+    fact.pinned_by = pin_causes(thread.walk, {.feature = inspection.vm().feature(),
+                                              .wait = locks.wait_of(thread.object),
+                                              .classes = &snapshot.lock_classes});
   }
   for (const auto& circle : locks.deadlocks()) look.deadlocks.push_back(ids_of(circle, locks));
   for (const auto& circle : locks.task_circles()) look.deadlocks.push_back(ids_of(circle, locks));

@@ -676,6 +676,12 @@ public final class Ailing {
         sleep(100);
     }
 
+    /** A virtual thread that waits without a carrier. */
+    static void parkVirtual() throws Exception {
+        startVirtual(() -> sink += standStill());
+        sleep(100);
+    }
+
     static void ready(int count) throws Exception {
         for (int i = 0; i < count; i++) {
             startVirtual(() -> sink++);
@@ -765,6 +771,7 @@ public final class Ailing {
             case "unclosed": unclosed(number); break;
             case "readers": readers(number); break;
             case "pin": pin(); break;
+            case "park-virtual": parkVirtual(); break;
             case "ready": ready(number); break;
             case "upgrade": start("upgrader", Ailing::upgrade); break;
             case "dumps": dumps(number); break;

@@ -263,6 +263,21 @@ TEST_P(DiagnoseLimits, NamesCarriersThatAreKept) {
       << found.done.out;
 }
 
+TEST_P(DiagnoseLimits, FindsThatFewCarriersAreLeft) {
+  if (GetParam().version < 21) GTEST_SKIP() << "virtual threads came with JDK 21";
+  const auto jvm = start({.flags = {"-Djdk.virtualThreadScheduler.parallelism=3"}});
+  must(jvm->ask("pin"));
+  const Diagnosis alone = diagnose(jvm->pid_text());
+  EXPECT_THAT(alone.texts("pinned"), ElementsAre(AllOf(HasSubstr("hint: "), HasSubstr("2 of 3 carriers of virtual "))))
+      << alone.done.out;
+  must(jvm->ask("park-virtual"));
+  const Diagnosis found = diagnose_until_found(*jvm, "pinned");
+  EXPECT_THAT(
+      found.texts("pinned"),
+      ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("Only 1 of 3 carriers is left for 1 other virtual thread"))))
+      << found.done.out;
+}
+
 TEST_P(DiagnoseLimits, NamesTheMonitorThatPinsAVirtualThread) {
   if (GetParam().version < 21) GTEST_SKIP() << "virtual threads came with JDK 21";
   const auto jvm = start({.flags = {"-Djdk.virtualThreadScheduler.parallelism=4"}}, "MoreAilments");

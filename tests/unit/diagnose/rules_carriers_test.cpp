@@ -105,5 +105,90 @@ TEST(PinnedRule, SaysWhatPinsTheThreadAndShowsItsStack) {
   EXPECT_EQ(some.next, "jtrace stack 4711 --java --thread v") << "the other one has no name";
 }
 
+// Three carriers: one is kept, one runs a virtual thread all the time, one is idle; another virtual thread is parked.
+Facts short_of_carriers(int parallelism = 3) {
+  auto threads = pinned_threads();
+  threads[0].parallelism = parallelism;
+  threads[0].waits = 7;
+  threads[2].virtual_state = "PARKED";
+  threads.push_back({.key = 4, .name = "ForkJoinPool-1-worker-2", .ran_ns = 0});
+  threads.push_back({.key = 5, .name = "ForkJoinPool-1-worker-3"});
+  threads.push_back({.key = 6, .name = "s", .is_virtual = true, .carrier = "ForkJoinPool-1-worker-2"});
+  threads.push_back({.key = 7, .name = "idle", .state = "WAITING", .waits = 7});
+  Facts facts = pinned_looks(threads);
+  for (ThreadsLook& look : facts.looks) look.threads[3].ran_ns = look.threads[3].measured_ns = look.ns;
+  return facts;
+}
+Confidence confidence_of(const Facts& facts) { return found_by(find_pinned_carriers, facts).at(0).confidence; }
+
+TEST(PinnedRule, IsFoundIfAThirdOfTheCarriersIsLeft) {
+  Facts facts = short_of_carriers();
+  const Finding found = found_by(find_pinned_carriers, facts).at(0);
+  EXPECT_EQ(found.confidence, Confidence::kLikely);
+  EXPECT_EQ(found.sentence,
+            "Only 1 of 3 carriers is left for 1 other virtual thread: \"v\" waits and keeps one, and \"s\" runs on "
+            "another without a pause.");
+  EXPECT_THAT(found.evidence, ::testing::Contains("1 carrier is left for all others"));
+  EXPECT_EQ(confidence_of(short_of_carriers(4)), Confidence::kHint) << "the pool may start a fourth one";
+  EXPECT_THAT(found_by(find_pinned_carriers, short_of_carriers(4)).at(0).sentence, HasSubstr("1 of 4 carriers"));
+  EXPECT_EQ(confidence_of(short_of_carriers(1)), Confidence::kLikely) << "there are three";
+}
+
+TEST(PinnedRule, IsAHintOfWhatHealthyProgramsDoToo) {
+  Facts alone = short_of_carriers();
+  for (ThreadsLook& look : alone.looks) look.threads.erase(look.threads.begin() + 2);
+  for (ThreadsLook& look : alone.looks) look.threads[2].ran_ns = look.ns;
+  EXPECT_EQ(confidence_of(alone), Confidence::kHint) << "nobody else needs a carrier";
+  Facts waked = short_of_carriers();
+  waked.looks.back().threads[0].waits = 16;
+  EXPECT_EQ(confidence_of(waked), Confidence::kHint) << "it waits again and again";
+  Facts in_kernel = short_of_carriers();
+  for (ThreadsLook& look : in_kernel.looks) look.threads[1].virtual_state = "RUNNING";
+  EXPECT_EQ(confidence_of(in_kernel), Confidence::kHint) << "the JDK may have started another carrier for it";
+  Facts brief = short_of_carriers();
+  for (std::size_t i = 0; i < 3; ++i) brief.looks[i].ns = i * kSecond / 4;
+  EXPECT_EQ(confidence_of(brief), Confidence::kHint);
+  Facts without_processor = short_of_carriers();
+  for (ThreadsLook& look : without_processor.looks) {
+    look.threads[3].ran_ns = look.ns / 10;
+    look.threads[3].queued_ns = look.ns * 9 / 10;
+  }
+  EXPECT_EQ(confidence_of(without_processor), Confidence::kHint);
+}
+
+// One carrier, which runs a virtual thread for `ran` of the time, and a virtual thread in this state.
+Facts one_busy_carrier(const char* state, double ran = 0.9) {
+  Facts facts = three_looks({{.key = 1, .name = "ForkJoinPool-1-worker-1", .parallelism = 1},
+                             {.key = 2, .name = "s", .is_virtual = true, .carrier = "ForkJoinPool-1-worker-1"},
+                             {.key = 3, .name = "w", .is_virtual = true, .virtual_state = state}});
+  for (ThreadsLook& look : facts.looks) {
+    ThreadFact& carrier = look.threads[0];
+    carrier.measured_ns = look.ns;
+    carrier.ran_ns = static_cast<std::uint64_t>(ran * static_cast<double>(look.ns));
+    carrier.queued_ns = look.ns - *carrier.ran_ns;
+    look.threads[1].frames = {{"App.turn", "App.java:3", static_cast<int>(look.ns / kSecond)}};
+  }
+  return facts;
+}
+
+TEST(PinnedRule, FindsVirtualThreadsThatComputeWhileOthersAreReady) {
+  const auto found = found_by(find_pinned_carriers, one_busy_carrier("UNPARKED"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].confidence, Confidence::kLikely);
+  EXPECT_EQ(found[0].sentence,
+            "Virtual threads do not run: each of 1 carrier runs one virtual thread without a pause, and 1 other was "
+            "ready in all samples.");
+  EXPECT_THAT(found[0].evidence.front(), HasSubstr("\"s\" #2 runs on \"ForkJoinPool-1-worker-1\", at App.turn("));
+  EXPECT_THAT(found_by(find_pinned_carriers, one_busy_carrier("STARTED")), IsEmpty()) << "a batch";
+  EXPECT_THAT(found_by(find_pinned_carriers, one_busy_carrier("PARKED")), IsEmpty());
+  EXPECT_THAT(found_by(find_pinned_carriers, one_busy_carrier("UNPARKED", 0.2)), IsEmpty()) << "no processor";
+  Facts went_on = one_busy_carrier("UNPARKED");
+  went_on.looks[1].threads[2].frames = {{"App.other", "App.java:9", 4}};
+  EXPECT_THAT(found_by(find_pinned_carriers, went_on), IsEmpty());
+  Facts more = one_busy_carrier("UNPARKED");
+  for (ThreadsLook& look : more.looks) look.threads[0].parallelism = 2;
+  EXPECT_THAT(found_by(find_pinned_carriers, more), IsEmpty());
+}
+
 }  // namespace
 }  // namespace jtrace::diagnose
