@@ -143,7 +143,7 @@ const std::vector<Rule>& rules() {
       {"unclosed-sockets", "sockets that are not closed", without_sockets, find_unclosed_sockets},
       {"group-size", "a heap larger than the control group", without_groups, find_small_group},
       {"network", "threads that wait for the network", without_three_samples, find_socket_readers},
-      {"attach-off", "whether attaching is disabled", without_limits, find_attach_off},
+      {"attach-off", "attaching that is disabled", without_limits, find_attach_off},
   };
   return all;
 }

@@ -36,17 +36,39 @@ std::string skipped_rules(const Verdict& verdict) {
          " looked; skipped: " + joined(names) + (more == 0 ? "" : " and " + std::to_string(more) + " more") + ".";
 }
 
+// What the rule of a finding is about.
+std::string subject_of(const Finding& finding) {
+  const auto rule =
+      std::find_if(rules().begin(), rules().end(), [&](const Rule& each) { return each.name == finding.rule; });
+  return rule == rules().end() ? finding.rule : std::string(rule->about);
+}
+
+// ", 2 hints (carriers that are kept by virtual threads, threads that spin)": they may be all of the trouble.
+std::string named_hints(const Verdict& verdict, std::size_t hints) {
+  constexpr std::size_t kNamed = 3;
+  if (hints == 0) return "";
+  std::vector<std::string> subjects;
+  for (const Finding& each : verdict.findings)
+    if (const std::string about = subject_of(each);
+        std::find(subjects.begin(), subjects.end(), about) == subjects.end())
+      subjects.push_back(about);
+  const std::size_t more = subjects.size() - std::min(subjects.size(), kNamed);
+  subjects.resize(subjects.size() - more);
+  return ", " + number_of(hints, "hint", "hints") + " (" + joined(subjects) +
+         (more == 0 ? "" : " and " + std::to_string(more) + " more") + ")";
+}
+
 std::string headline(const Verdict& verdict, bool partial) {
   const auto hints =
       static_cast<std::size_t>(std::count_if(verdict.findings.begin(), verdict.findings.end(),
                                              [](const Finding& each) { return each.confidence == Confidence::kHint; }));
   const std::size_t sure = verdict.findings.size() - hints;
-  const std::string of_hints = hints == 0 ? "" : ", " + number_of(hints, "hint", "hints");
   if (sure == 0 && verdict.of_core)
-    return "Nothing found" + of_hints + " by the " + std::to_string(verdict.asked.size()) + " of " +
+    return "Nothing found" + named_hints(verdict, hints) + " by the " + std::to_string(verdict.asked.size()) + " of " +
            std::to_string(rules().size()) + " rules that a core can answer" +
            (partial ? ", and a part of this one could not be read" : "") + ".\n";
-  if (sure == 0) return "Nothing found" + of_hints + "." + skipped_rules(verdict) + "\n";
+  if (sure == 0) return "Nothing found" + named_hints(verdict, hints) + "." + skipped_rules(verdict) + "\n";
+  const std::string of_hints = hints == 0 ? "" : ", " + number_of(hints, "hint", "hints");
   return "Found: " + number_of(sure, "trouble", "troubles") + of_hints + "." + skipped_rules(verdict) + "\n";
 }
 

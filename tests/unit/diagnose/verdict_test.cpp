@@ -175,7 +175,20 @@ TEST(Verdict, PutsHintsLast) {
   EXPECT_GT(text.find("4. S4"), text.find("Below these:"));
   const Verdict hint{.findings = {{.rule = "r", .confidence = Confidence::kHint}}};
   EXPECT_FALSE(hint.is_found());
-  EXPECT_THAT(text_of(hint, {}), StartsWith("Nothing found, 1 hint.\n"));
+  EXPECT_THAT(text_of(hint, {}), StartsWith("Nothing found, 1 hint (r).\n"));
+}
+
+TEST(Verdict, WithHintsAloneNamesTheirSubjects) {
+  const auto hint = [](const char* rule) { return Finding{.rule = rule, .confidence = Confidence::kHint}; };
+  Verdict verdict{.findings = {hint("spinning"), hint("pinned"), hint("spinning")}};
+  EXPECT_THAT(text_of(verdict, {}),
+              StartsWith("Nothing found, 3 hints (threads that spin, carriers that are kept by virtual threads).\n"));
+  for (const char* rule : {"network", "processors", "attach-off"}) verdict.findings.push_back(hint(rule));
+  EXPECT_THAT(text_of(verdict, {}), HasSubstr("threads that wait for the network and 2 more).\n"));
+  verdict.of_core = true;
+  EXPECT_THAT(text_of(verdict, {}), HasSubstr(" and 2 more) by the 0 of "));
+  verdict.findings.push_back({.rule = "pool", .confidence = Confidence::kLikely});
+  EXPECT_THAT(text_of(verdict, {}), StartsWith("Found: 1 trouble, 6 hints.\n"));
 }
 
 }  // namespace
