@@ -2,6 +2,7 @@
 // (rules_locks.cpp).
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -36,12 +37,17 @@ bool is_starved(const ThreadsLook& look, const PoolFact& pool) {
   return !pool.threads.empty() && stuck_of(look, pool).size() == pool.threads.size();
 }
 
-// A collection may move the pool: it is known by its threads.
-bool has_starved(const ThreadsLook& look, const std::vector<ThreadKey>& threads) {
-  return std::any_of(look.pools.begin(), look.pools.end(), [&](const PoolFact& each) {
+// A collection may move the pool: it is known by its threads. Null: it is not there, or not starved.
+const PoolFact* starved_pool(const ThreadsLook& look, const std::vector<ThreadKey>& threads) {
+  const auto found = std::find_if(look.pools.begin(), look.pools.end(), [&](const PoolFact& each) {
     return std::is_permutation(each.threads.begin(), each.threads.end(), threads.begin(), threads.end()) &&
            is_starved(look, each);
   });
+  return found == look.pools.end() ? nullptr : &*found;
+}
+
+bool has_starved(const ThreadsLook& look, const std::vector<ThreadKey>& threads) {
+  return starved_pool(look, threads) != nullptr;
 }
 
 // At how many looks, back from the last one, it is starved.
@@ -65,6 +71,42 @@ bool wait_for_long(const Facts& facts, const PoolFact& pool, const std::vector<T
          std::all_of(facts.looks.begin(), facts.looks.end(),
                      [&](const ThreadsLook& each) { return has_starved(each, pool.threads); }) &&
          std::all_of(patient.begin(), patient.end(), [&](ThreadKey key) { return slept_all_along(facts, key); });
+}
+
+// Whether a thread waits for a task that the pool has in its queue, or runs.
+bool wants_of(const ThreadFact& thread, const PoolFact& pool) {
+  if (!thread.wait) return false;
+  const WaitFact& wait = *thread.wait;
+  return (wait.kind == "queued" && wait.object == pool.object) ||
+         (wait.kind == "task" && std::find(pool.threads.begin(), pool.threads.end(), wait.owner) != pool.threads.end());
+}
+
+// The threads outside of the pool that wait so at one of the looks at which it was starved. Those with a time limit
+// give up some time and come again: a single look may miss them.
+std::map<ThreadKey, const ThreadFact*> customers_of(const Facts& facts, const PoolFact& pool) {
+  std::map<ThreadKey, const ThreadFact*> customers;
+  for (const ThreadsLook& look : facts.looks) {
+    const PoolFact* then = starved_pool(look, pool.threads);
+    if (then == nullptr) continue;
+    for (const ThreadFact& each : look.threads)
+      if (each.key != 0 && wants_of(each, *then)) customers[each.key] = &each;
+  }
+  for (const ThreadKey key : pool.threads) customers.erase(key);
+  return customers;
+}
+
+// '6 more threads ("http-1", "http-2", "http-3" and 3 more) wait with a time limit for tasks of this pool'
+void add_customers(const Facts& facts, const PoolFact& pool, std::vector<std::string>& evidence) {
+  std::vector<std::string> limited, unlimited;
+  for (const auto& [key, thread] : customers_of(facts, pool))
+    (thread->state == "TIMED_WAITING" ? limited : unlimited).push_back(thread->name);
+  const auto add = [&](const std::vector<std::string>& names, const char* how) {
+    if (names.empty()) return;
+    evidence.push_back(counted(names.size(), "more thread") + " (" + some_of(names) + ") " +
+                       (names.size() == 1 ? "waits" : "wait") + how + " for tasks of this pool");
+  };
+  add(unlimited, "");
+  add(limited, " with a time limit");
 }
 
 bool is_digit(char each) { return std::isdigit(static_cast<unsigned char>(each)) != 0; }
@@ -102,6 +144,7 @@ Finding starved(const Facts& facts, const PoolFact& pool) {
       " in the queue of the same pool: no thread is left to run " + (count == 1 ? "it." : "them.");
   if (pool.queued)
     finding.evidence.push_back(address_of(pool) + " has " + counted(*pool.queued, "task") + " in its queue");
+  add_customers(facts, pool, finding.evidence);
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < std::min(count, kShown); ++i)
     if (const ThreadFact* each = look.find(pool.threads[i]))

@@ -144,7 +144,7 @@ class Search {
     const Address task = fields_.reference(party.object, "parkBlocker");
     if (task == 0) return;
     if (const Address runner = future ? fields_.reference(task, "runner") : 0; runner != 0)
-      return limited ? void() : add(Work::Kind::kRunning, party, key_of(runner));
+      return add(Work::Kind::kRunning, party, key_of(runner));
     if (!future && ends_by_a_timer(fields_, task)) return;
     if (const Address pool = pool_with(task); pool != 0) add(Work::Kind::kQueued, party, 0, pool);
   }

@@ -4,8 +4,8 @@
 // Of a live target everything but the stacks is read after the stop: what is true of two looks in a row is true.
 // Fields by name: java.lang.Thread; of java.util.concurrent FutureTask, CompletableFuture, ThreadPoolExecutor and the
 // queues of these pools (JDK 8 to 27). Not known: who runs a CompletableFuture, the end of a virtual thread, the
-// queues of a ForkJoinPool, pools whose factory wraps the worker. Waits with a time limit end by themselves: of these
-// only those for tasks in a queue are here, because nobody runs them if all threads of the pool wait. Values. Threads:
+// queues of a ForkJoinPool, pools whose factory wraps the worker. Waits with a time limit end by themselves: those for
+// tasks are here, because nobody runs these if all threads of the pool wait; those for an end are not. Values. Threads:
 // one at a time.
 #pragma once
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -300,6 +301,49 @@ public final class MoreAilments {
         sleep(2000);
     }
 
+    static int resultOf(Future<Integer> future) {
+        try {
+            return future.get();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static void waitAnHourFor(Future<Integer> future) {
+        try {
+            sink += future.get(1, TimeUnit.HOURS);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** A pool whose threads wait for its queue; two others wait for it for an hour at most. */
+    static void starveCustomers(int size) throws Exception {
+        final List<Thread> threads = new ArrayList<>();
+        final List<Future<Integer>> running = new ArrayList<>();
+        final CountDownLatch all = new CountDownLatch(size);
+        ExecutorService pool = Executors.newFixedThreadPool(size, body -> {
+            Thread thread = new Thread(body, "counter-" + (threads.size() + 1));
+            thread.setDaemon(true);
+            threads.add(thread);
+            return thread;
+        });
+        for (int i = 0; i < size; i++) {
+            running.add(pool.submit(() -> {
+                all.countDown();
+                all.await();
+                return resultOf(pool.submit(() -> 1));
+            }));
+        }
+        all.await();
+        for (Thread each : threads) {
+            awaitState(each, Thread.State.WAITING);
+        }
+        Future<Integer> queued = pool.submit(() -> 1);
+        awaitState(start("customer-1", () -> waitAnHourFor(queued)), Thread.State.TIMED_WAITING);
+        awaitState(start("customer-2", () -> waitAnHourFor(running.get(0))), Thread.State.TIMED_WAITING);
+    }
+
     /** A virtual thread that waits while it has a monitor, which keeps its carrier up to JDK 23. */
     static void pinInMonitor() throws Exception {
         final CountDownLatch has = new CountDownLatch(1);
@@ -332,6 +376,7 @@ public final class MoreAilments {
             case "hand-over-fair": handOverFairLock(8, number); break;
             case "brief-locks": handOverBriefly(number); break;
             case "downloads": downloads(number); break;
+            case "starve-customers": starveCustomers(number); break;
             case "pin-in-monitor": pinInMonitor(); break;
             case "patient-pool": patientPool(number); break;
             case "calls": calls(number == 0 ? (Object) new int[20_000] : new double[20_000]); break;

@@ -207,6 +207,18 @@ TEST_P(Diagnose, NamesThreadsThatWaitForWhatCannotCome) {
   expect_circles(must(run_jtrace({"inspect", folder.core(), "--sysroot", root, "locks", "--format", "json"})));
 }
 
+TEST_P(Diagnose, CountsWhoWaitsForAPoolThatStarves) {
+  const auto jvm = start({}, "MoreAilments");
+  must(jvm->ask("starve-customers 3"));
+  const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", "0.3"});
+  EXPECT_THAT(found.texts("pool"),
+              ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("All 3 threads of the pool \\\"counter-*\\\" wait"),
+                                HasSubstr("2 more threads (\\\"customer-1\\\", \\\"customer-2\\\") wait with a time "
+                                          "limit for tasks of this pool"))))
+      << found.done.out;
+  EXPECT_THAT(found.rules(), ElementsAre("pool")) << found.done.out;
+}
+
 TEST_P(Diagnose, TakesWaitsThatEndForNoDeadlock) {
   const auto jvm = start();
   for (const char* kind : {"joins 100", "two-pools", "future-with-timer", "join-oneself", "join-with-tries"})

@@ -60,6 +60,31 @@ TEST(PoolRule, CountsThreadsThatWaitForStuckOnesAndFindsAMovedPool) {
   EXPECT_THAT(found_by(find_starved_pools, facts_of({for_outside, for_outside})), IsEmpty());
 }
 
+// Whoever waits for the pool shows what its trouble does to the program.
+TEST(PoolRule, CountsTheThreadsElsewhereThatWaitForItsTasks) {
+  const auto look = [](std::uint64_t pool, std::vector<ThreadFact> elsewhere) {
+    ThreadsLook made = starved({for_task(1, "queued", pool, 0), for_task(2, "queued", pool, 0)}, pool);
+    made.threads.insert(made.threads.end(), elsewhere.begin(), elsewhere.end());
+    return made;
+  };
+  const auto limited = [](ThreadFact fact) {
+    fact.state = "TIMED_WAITING";
+    return fact;
+  };
+  const auto evidence = [](const ThreadsLook& first, const ThreadsLook& last) {
+    return found_by(find_starved_pools, facts_of({first, last})).at(0).evidence;
+  };
+  const ThreadFact queued = for_task(11, "queued", 0x40, 0), runs = for_task(12, "task", 0, 2);
+  EXPECT_THAT(evidence(look(0x40, {}), look(0x40, {limited(queued), limited(runs)})),
+              ::testing::Contains("2 more threads (\"t11\", \"t12\") wait with a time limit for tasks of this pool"));
+  // At the last look it does something else; the pool has moved.
+  EXPECT_THAT(evidence(look(0x40, {limited(queued)}), look(0x80, {thread(11), runs})),
+              ::testing::IsSupersetOf({"1 more thread (\"t11\") waits with a time limit for tasks of this pool",
+                                       "1 more thread (\"t12\") waits for tasks of this pool"}));
+  EXPECT_THAT(evidence(look(0x40, {}), look(0x40, {for_task(11, "queued", 0x99, 0), for_task(12, "task", 0, 77)})),
+              ::testing::Not(::testing::Contains(HasSubstr("of this pool"))));
+}
+
 TEST(PoolRule, CountsWaitsWithATimeLimitThatLast) {
   const auto facts = [](std::uint64_t waits) {
     Facts made = facts_of({});
