@@ -29,6 +29,17 @@ TEST(ContentionRule, NeedsFiveOfTheSameWaitersAndOneOwner) {
   EXPECT_THAT(found[0].sentence, HasSubstr("5 threads wait for a lock that \"t99\""));
 }
 
+// Of a core: nothing was compared.
+TEST(ContentionRule, OfOneLookSaysNothingOfTheSameThreads) {
+  Facts facts = facts_of({crowd(6, 99)});
+  facts.live = false;
+  const auto found = found_by(find_contention, facts);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].sentence, "6 threads wait for a lock that \"t99\" has.");
+  EXPECT_EQ(found[0].evidence.front(), "the lock <0x10> (a Lock)");
+  for (const std::string& each : found[0].evidence) EXPECT_THAT(each, ::testing::Not(HasSubstr("look"))) << each;
+}
+
 TEST(ContentionRule, SaysWhereTheWaitersAreAndWhatTheOwnerWaitsFor) {
   Facts facts = facts_of({crowd(5, 99), crowd(5, 99), crowd(5, 99)});
   for (ThreadsLook& look : facts.looks) {
