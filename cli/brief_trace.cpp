@@ -156,7 +156,7 @@ ExitStatus answer_from_input(const BriefTrace& arguments, const Answer& answer) 
   if (!arguments.filters.empty())
     return report(Error{.category = ErrorCategory::kUsage,
                         .text = "--filter chooses what of a JVM is traced: " + arguments.target + " is a trace already",
-                        .help = "jtrace convert FILE --to sqlite answers for single methods"});
+                        .help = "jtrace sql FILE answers for single methods"});
   return print(arguments.target, arguments.target, answer, BriefTrace());
 }
 

@@ -35,6 +35,7 @@ void add_exceptions_command(CLI::App& app, ExitStatus& status);
 void add_diff_command(CLI::App& app, ExitStatus& status);
 void add_validate_command(CLI::App& app, ExitStatus& status);
 void add_stats_command(CLI::App& app, ExitStatus& status);
+void add_sql_command(CLI::App& app, ExitStatus& status);
 void add_ship_command(CLI::App& app, ExitStatus& status);
 void add_collect_command(CLI::App& app, ExitStatus& status);
 
@@ -67,6 +68,7 @@ inline constexpr NamedCommand kCommands[] = {
     {"exceptions", add_exceptions_command},
     {"allocations", add_allocations_command},
     {"diff", add_diff_command},
+    {"sql", add_sql_command},
     {"doctor", add_doctor_command},
     {"heap", add_heap_command},
     {"diagnose", add_diagnose_command},

@@ -36,6 +36,7 @@ inline constexpr Summary kSummaries[] = {
     {"exceptions", "which exceptions are thrown, where they end, which are swallowed"},
     {"allocations", "who allocates: by class, site, stack and thread"},
     {"diff", "compare two traces, profiles or histograms: what is slower, more often, bigger"},
+    {"sql", "ask a trace with SQL: calls, waits, exceptions, pauses, ... as tables"},
     {"doctor", "what this machine and this user can do, and what each missing capability blocks"},
     {"heap", "what objects hold, and who holds them; what has grown between two heaps"},
     {"diagnose", "what is wrong with a live JVM or a core: a verdict in a few seconds; and a bundle of it"},

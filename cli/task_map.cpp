@@ -23,6 +23,7 @@ constexpr Task kTasks[] = {
     {"", "jtrace allocations PID", "who allocates: by class, site and thread"},
     {"", "jtrace inspect PID leaks", "what looks like a leak, and who holds it"},
     {"pauses", "hsperf stat -gcutil PID 1s", "collections, second by second"},
+    {"a trace", "jtrace sql TRACE", "its tables; jtrace sql TRACE 'SELECT ...' asks them"},
     {"only a core", "jtrace stack CORE; jtrace inspect CORE info", "the same of a JVM that is dead"},
     {"which JVMs run", "jtrace list; jtrace doctor [PID]", "the JVMs, and what you may do with one"},
 };

@@ -14,7 +14,7 @@ import tempfile
 
 from run import SOURCE, Skip, find_java
 
-QUESTIONS = 15
+QUESTIONS = 16
 FOUND = {"jtrace diagnose": {0, 1}, "hsperf check": {0, 1}}  # 1: something is wrong; it does not hold
 
 
@@ -31,7 +31,8 @@ def run(bin_folder, folder, command, places):
         words[words.index("--duration") + 1] = "1s"
     elif words[1] in ("slow", "exceptions", "allocations", "poll"):
         words += ["--duration", "1s"]
-    done = subprocess.run([bin_folder / words[0], *words[1:]], cwd=folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([bin_folder / words[0], *words[1:]], cwd=folder, capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL)
     if done.returncode not in FOUND.get(" ".join(words[:2]), {0}):
         return [f"{command}: status {done.returncode}: {done.stderr.strip()}"]
     if not done.stdout and "-o" not in words:

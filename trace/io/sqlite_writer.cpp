@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -90,8 +91,12 @@ constexpr int column_of(std::string_view element, std::string_view attribute) {
   return kNowhere;
 }
 
-class SqliteWriter final : public Converter {
+// What is kept in memory of a database without a name.
+constexpr const char* kTemporaryCache = "PRAGMA cache_size=-65536;";  // KiB
+
+class SqliteWriter final : public TemporaryDatabaseWriter {
  public:
+  // `temporary`: where it is written; "": it has no name.
   SqliteWriter(std::string path, std::string temporary) : path_(std::move(path)), temporary_(std::move(temporary)) {}
   ~SqliteWriter() override {
     close();
@@ -102,10 +107,12 @@ class SqliteWriter final : public Converter {
     constexpr int kMode = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(temporary_.c_str(), &db_, kMode, nullptr) != SQLITE_OK || !execute(sqlite_tables().c_str()))
       return fail(error());
+    if (temporary_.empty() && !execute(kTemporaryCache)) return fail(error());
     statements_.emplace(db_);
     answers_.emplace(db_);
     return {};
   }
+  Database take() override { return Database(std::exchange(db_, nullptr)); }
   Result<> write(const Event& event) override {
     if (!answers_->add(event, ++seq_)) return fail(error());
     const Scope& scope = answers_->scope();
@@ -129,6 +136,7 @@ class SqliteWriter final : public Converter {
     reset();
     if (!execute(kUnplacedLosses)) return fail(error());
     if (!execute(sqlite_views().c_str())) return fail(error());
+    if (temporary_.empty()) return {};
     close();
     if (::rename(temporary_.c_str(), path_.c_str()) != 0)
       return fail(system_error("cannot give the finished file its name", path_));
@@ -331,6 +339,12 @@ Result<std::unique_ptr<Converter>> make_sqlite_writer(const std::string& output)
   auto writer = std::make_unique<SqliteWriter>(path, std::move(temporary));
   JTRACE_RETURN_IF_ERROR(writer->open());
   return std::unique_ptr<Converter>(std::move(writer));
+}
+
+Result<std::unique_ptr<TemporaryDatabaseWriter>> make_temporary_database() {
+  auto writer = std::make_unique<SqliteWriter>("", "");
+  JTRACE_RETURN_IF_ERROR(writer->open());
+  return std::unique_ptr<TemporaryDatabaseWriter>(std::move(writer));
 }
 
 }  // namespace jtrace::trace::io

@@ -1,0 +1,215 @@
+// jtrace sql IN [QUERY]: a trace asked with SQL.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/one_of.h"
+#include "cli/summaries.h"
+#include "cli/trace_input.h"
+#include "cli/units.h"
+#include "trace/io/loss_sink.h"
+#include "trace/io/sql_database.h"
+#include "trace/io/sql_text.h"
+#include "trace/io/sqlite_writer.h"
+
+namespace jtrace::cli {
+namespace {
+
+namespace io = trace::io;
+
+constexpr std::size_t kTextRows = 20, kLongestQuery = 1u << 20;
+
+struct SqlArguments {
+  std::vector<std::string> words;  // the inputs, and the query after them
+  std::string unused;              // the name QUERY in the help
+  std::size_t question = 0;        // counted from 1; 0: none
+  std::vector<std::string> set;
+  std::string format = "text";
+  std::optional<std::size_t> rows;
+  bool strict = false;
+  bool repair_utf8 = false;
+};
+
+struct Question {
+  std::vector<std::string> inputs;
+  std::string query;  // "": what can be asked
+  io::SqlValues values;
+};
+
+// The last word after an input, if it is no name of a file.
+bool is_query(const std::string& word) {
+  return word == "-" || (::access(word.c_str(), F_OK) != 0 && word.find_first_of(" \t\n(") != std::string::npos);
+}
+
+Result<std::string> query_of_input() {
+  JTRACE_ASSIGN_OR_RETURN(const std::string text, read_whole(STDIN_FILENO, "standard input", kLongestQuery));
+  return std::string(trimmed(text));
+}
+
+Result<io::SqlValues> values_of(const std::vector<std::string>& words) {
+  io::SqlValues values;
+  for (const std::string& word : words) {
+    const std::size_t at = word.find('=');
+    const std::size_t start = word.starts_with(':') ? 1 : 0;
+    if (at == std::string::npos || at == start)
+      return fail(ErrorCategory::kUsage, "--set " + word + ": it is NAME=VALUE, for a :NAME in the query");
+    values[word.substr(start, at - start)] = word.substr(at + 1);
+  }
+  return values;
+}
+
+Result<Question> question_of(const SqlArguments& arguments) {
+  Question question{.inputs = arguments.words};
+  JTRACE_ASSIGN_OR_RETURN(question.values, values_of(arguments.set));
+  std::optional<std::string> query;
+  if (question.inputs.size() > 1 && is_query(question.inputs.back())) {
+    query = std::move(question.inputs.back());
+    question.inputs.pop_back();
+  }
+  const bool has_trace_on_input = question.inputs.front() == "-";
+  if (arguments.question != 0) {
+    if (query) return fail(ErrorCategory::kUsage, "--question and a query: one of them");
+    question.query = io::kSqlQuestions[arguments.question - 1].sql;
+    return question;
+  }
+  if (query == "-" && has_trace_on_input)
+    return fail(ErrorCategory::kUsage, "standard input is the trace: the query is a word, jtrace sql - 'SELECT ...'");
+  if (query == "-" || (!query && !has_trace_on_input && ::isatty(STDIN_FILENO) == 0)) {
+    JTRACE_ASSIGN_OR_RETURN(question.query, query_of_input());
+    return question;
+  }
+  question.query = query.value_or("");
+  return question;
+}
+
+// Not a packed one. A pipe keeps its bytes.
+bool is_database(const std::string& path) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const auto file = open_file(path, O_RDONLY);
+  char first[kMagic.size()];
+  return file && ::read(file->get(), first, sizeof first) == static_cast<ssize_t>(sizeof first) &&
+         std::string_view(first, sizeof first) == kMagic;
+}
+
+Result<std::string> answer_of(const io::SqlDatabase& database, const Question& question, const SqlArguments& arguments,
+                              const io::SqlSource& source) {
+  const std::size_t all = std::numeric_limits<std::size_t>::max();
+  if (question.query.empty()) {
+    JTRACE_ASSIGN_OR_RETURN(const auto tables, database.tables());
+    if (arguments.format == "csv") return io::sql_views_csv(tables);
+    return arguments.format == "json" ? io::sql_views_json(tables, source) : io::sql_views_text(tables, source);
+  }
+  JTRACE_ASSIGN_OR_RETURN(io::SqlAnswer answer, database.ask(question.query, question.values));
+  if (arguments.format == "text") return io::sql_text(answer, arguments.rows.value_or(kTextRows));
+  if (arguments.format == "json") return io::sql_json(answer, arguments.rows.value_or(all), source, question.query);
+  std::size_t left_out = 0;
+  JTRACE_ASSIGN_OR_RETURN(std::string text, io::sql_csv(answer, arguments.rows.value_or(all), left_out));
+  if (left_out != 0) log_info(counted(left_out, "more row") + ": --rows");
+  return text;
+}
+
+ExitStatus ask_database(const Question& question, const SqlArguments& arguments) {
+  const std::string& path = question.inputs.front();
+  const auto database = io::SqlDatabase::open(path);
+  if (!database) return report(database.error());
+  const io::SqlSource source{path, database->lacks()};
+  const auto text = answer_of(*database, question, arguments, source);
+  if (!text) return report(text.error());
+  std::fwrite(text->data(), 1, text->size(), stdout);
+  for (const std::string& line : source.missing) log_info("missing: " + line);
+  return source.missing.empty() ? ExitStatus::kOk : ExitStatus::kPartial;
+}
+
+// Before a trace is read, which may take long: whether the query fits the views.
+Result<> check(const Question& question) {
+  if (question.query.empty()) return {};
+  JTRACE_ASSIGN_OR_RETURN(const auto writer, io::make_temporary_database());
+  JTRACE_RETURN_IF_ERROR(writer->finish());
+  const io::SqlDatabase empty(writer->take(), question.inputs.front());
+  JTRACE_RETURN_IF_ERROR(empty.ask(question.query, question.values));
+  return {};
+}
+
+ExitStatus ask_trace(const Question& question, const SqlArguments& arguments) {
+  if (const Result<> fits = check(question); !fits) return report(fits.error());
+  io::FaultLog faults = warnings(arguments.strict);
+  const auto opened =
+      open_parts(question.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
+  if (!opened) return report(opened.error());
+  const auto writer = io::make_temporary_database();
+  if (!writer) return report(writer.error());
+  io::LossSink losses(**writer);
+  const auto summary = opened->source->read(losses);
+  if (!summary) return report(summary.error());
+  for (const std::string& line : lacks_of(opened->name, *summary, {.parts = opened->missing}))
+    (*writer)->add_missing(line);
+  if (const Result<> finished = (*writer)->finish(); !finished) return report(finished.error());
+  const io::SqlDatabase database((*writer)->take(), opened->name);
+  const InputLoss loss{.losses = losses.losses(), .parts = opened->missing};
+  const auto text = answer_of(database, question, arguments, {opened->name, lacks_of(opened->name, *summary, loss)});
+  if (!text) return report(text.error());
+  std::fwrite(text->data(), 1, text->size(), stdout);
+  return report_input(opened->name, *summary, faults, loss);
+}
+
+ExitStatus run(const SqlArguments& arguments) {
+  const auto question = question_of(arguments);
+  if (!question) return report(question.error());
+  const bool is_one = question->inputs.size() == 1;
+  return is_one && is_database(question->inputs.front()) ? ask_database(*question, arguments)
+                                                         : ask_trace(*question, arguments);
+}
+
+}  // namespace
+
+void add_sql_command(CLI::App& app, ExitStatus& status) {
+  auto arguments = std::make_shared<SqlArguments>();
+  CLI::App* command = app.add_subcommand("sql", summary_of("sql"));
+  command
+      ->add_option("IN", arguments->words,
+                   "a trace: XML, fragments, SDDF, JSON lines or a spill, compressed or not; the parts of a rotated "
+                   "trace; - is stdin; or a database that jtrace convert made")
+      ->required();
+  // IN takes all words, and run() finds the query among them.
+  command->add_option("QUERY", arguments->unused,
+                      "one statement that reads; - is stdin, also without QUERY if stdin is no terminal; with nothing "
+                      "there, the views and their columns are listed, and the questions");
+  command
+      ->add_option("--question", arguments->question,
+                   "ask a question of docs/sql.md by its number; without QUERY they are listed")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, std::size(io::kSqlQuestions)));
+  command
+      ->add_option("--set", arguments->set,
+                   "value of a :NAME in the query: a number, or text; of the questions a pattern, % is any text")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--format", arguments->format, "text, json or csv")->check(one_of({"text", "json", "csv"}));
+  const auto rows = std::make_shared<std::size_t>();
+  add_rows(*command, *rows, "rows of the table (20; json and csv: all)");
+  command->add_flag("--strict", arguments->strict, "what cannot be read of an input is an error");
+  command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
+  command->footer("Example: jtrace sql app.xml 'SELECT ms, method, arguments FROM calls ORDER BY ms DESC LIMIT 10'");
+  command->callback([arguments, rows, &status] {
+    if (*rows != 0) arguments->rows = *rows;
+    status = run(*arguments);
+  });
+}
+
+}  // namespace jtrace::cli
