@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "trace/exception_value.h"
 #include "trace/io/allocation_weight.h"
+#include "trace/io/call_stacks.h"
 #include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
@@ -23,6 +24,30 @@ ExceptionSite site_of(const Event& event) {
 }
 
 std::uint64_t value_of(ThreadId thread) { return thread.present() ? thread.value() : 0; }
+
+// The frame that throws has one event or, if it throws on what it caught, more.
+void note_passed(ExceptionWay& way, std::uint64_t method, std::uint64_t thrown) {
+  const std::uint64_t last = way.passed.empty() ? thrown : way.passed.back();
+  if (method != 0 && method != last && way.passed.size() < Exceptions::kMaxPassed) way.passed.push_back(method);
+}
+
+// The nearest first.
+std::vector<std::uint64_t> callers_of(std::uint64_t method, const std::vector<OpenFrame>* calls) {
+  std::vector<std::uint64_t> callers;
+  if (calls == nullptr) return callers;
+  auto frame =
+      std::find_if(calls->rbegin(), calls->rend(), [&](const OpenFrame& each) { return each.method == method; });
+  for (; frame != calls->rend() && callers.size() < Exceptions::kMaxCallers; ++frame)
+    if (frame->method != 0) callers.push_back(frame->method);
+  if (!callers.empty()) callers.erase(callers.begin());  // itself
+  return callers;
+}
+
+template <class Key>
+void count_in(std::map<Key, std::uint64_t>& counts, const Key& key, std::size_t most, std::uint64_t& others) {
+  const bool has_room = counts.size() < most || counts.contains(key);
+  ++(has_room ? counts[key] : others);
+}
 
 }  // namespace
 
@@ -51,9 +76,9 @@ bool has_handler(const Scope& scope, const ExceptionKey& key) {
   return key.end != ExceptionEnd::kLeft && key.end != ExceptionEnd::kUnknown && !left_initializer(scope, key);
 }
 
-void Exceptions::note(const Event& event, const Scope& scope) {
+void Exceptions::note(const Event& event, const Scope& scope, const std::vector<OpenFrame>* calls) {
   if (const auto* thrown = std::get_if<Throw>(&event)) note_throw(*thrown, scope);
-  else if (const auto* caught = std::get_if<Catch>(&event)) note_catch(*caught, scope);
+  else if (const auto* caught = std::get_if<Catch>(&event)) note_catch(*caught, scope, calls);
   else if (const auto* option = std::get_if<Option>(&event)) {
     if (option->key.view() == kSuppressedKey) note_suppressed(option->value.view(), scope);
     else if (option->key.view() == kPausedKey) note_gap(0, 0);
@@ -122,6 +147,7 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
   open->came_again = open->is_caught && here == ExceptionSite{open->key.caught.method, 0} ? time : 0;
   open->is_caught = false;
   open->key.caught = {here.method, 0};
+  note_passed(open->way, here.method, open->key.thrown.method);
   if (open->message.empty()) open->message = thrown.message.view();
   if (!thrown.causeIdRef.present() || !thrown.causeIdRef.is_number()) return;
   if (Open* cause = find_anywhere(thrown.causeIdRef.value()); cause != nullptr && cause->is_caught && cause != open) {
@@ -130,7 +156,7 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
   }
 }
 
-void Exceptions::note_catch(const Catch& caught, const Scope& scope) {
+void Exceptions::note_catch(const Catch& caught, const Scope& scope, const std::vector<OpenFrame>* calls) {
   const std::uint64_t thread = value_of(caught.threadIdRef), object = id_of(caught.objIdRef, caught.objHandle);
   const std::uint64_t time = caught.time.present() ? caught.time.ns() : 0;
   Open* open = find(thread, object);
@@ -154,6 +180,7 @@ void Exceptions::note_catch(const Catch& caught, const Scope& scope) {
   open->is_caught = true;
   open->is_settled = false;
   open->caught_at = time;
+  open->way.callers = callers_of(open->key.caught.method, calls);
   settle(*open);
 }
 
@@ -230,10 +257,10 @@ void Exceptions::end(Place place) {
   row.maybe_anew += open.maybe_anew;
   row.first = row.first == 0 ? open.time : std::min(row.first, open.time);
   row.last = std::max(row.last, open.time);
-  if (!open.message.empty()) {
-    const bool has_room = row.messages.size() < ExceptionCount::kMaxMessages || row.messages.contains(open.message);
-    ++(has_room ? row.messages[open.message] : row.other_messages);
-  }
+  if (!open.message.empty()) count_in(row.messages, open.message, ExceptionCount::kMaxMessages, row.other_messages);
+  if (!open.way.passed.empty() && open.way.passed.back() == open.key.caught.method) open.way.passed.pop_back();
+  count_in(row.ways, open.way, ExceptionCount::kMaxWays, row.other_ways);
+  count_in(row.threads, open.thread, ExceptionCount::kMaxThreads, row.other_threads);
   if (listener_) listener_({&open.key, &open.message, open.thread, open.time, open.thrown_on});
   by_id_.erase({open.thread, open.object});
   if (const auto last = by_object_.find(open.object); last != by_object_.end() && last->second == place)

@@ -53,8 +53,16 @@ struct ExceptionKey {
   auto operator<=>(const ExceptionKey&) const = default;
 };
 
+// How it came from where it was thrown to the handler that ended it: the methods between the two that it passed, the
+// inner first, and the callers of the handler's method, the nearest first. Only methods that the trace has: it passed
+// those with callouts, and callers are known if calls were recorded.
+struct ExceptionWay {
+  std::vector<std::uint64_t> passed, callers;
+  auto operator<=>(const ExceptionWay&) const = default;
+};
+
 struct ExceptionCount {
-  static constexpr std::size_t kMaxMessages = 20;
+  static constexpr std::size_t kMaxMessages = 20, kMaxWays = 20, kMaxThreads = 1000;
   std::uint64_t count = 0;
   std::uint64_t thrown_on = 0;  // how often they were caught and thrown on before
   // Of these: not seen to come out of the handler's method, or at the line of the first throw. That may also be an
@@ -63,6 +71,10 @@ struct ExceptionCount {
   std::uint64_t first = 0, last = 0;              // ns: when they were thrown
   std::map<std::string, std::uint64_t> messages;  // where the trace has them; the first kMaxMessages
   std::uint64_t other_messages = 0;
+  std::map<ExceptionWay, std::uint64_t> ways;  // the first kMaxWays
+  std::uint64_t other_ways = 0;
+  std::map<std::uint64_t, std::uint64_t> threads;  // that of the last throw or catch; the first kMaxThreads
+  std::uint64_t other_threads = 0;                 // exceptions of others
 };
 
 // For what leaves a static initializer the JVM throws one of these with it as the cause, unless it is an Error (JVMS
@@ -80,6 +92,8 @@ struct EndedException {
   std::uint64_t thrown_on;
 };
 
+struct OpenFrame;  // call_stacks.h
+
 class Exceptions {
  public:
   using Listener = std::function<void(const EndedException&)>;
@@ -89,7 +103,11 @@ class Exceptions {
   // another one since.
   static constexpr std::uint64_t kHandlerTime = 1'000'000'000;  // ns
 
-  void note(const Event& event, const Scope& scope);
+  // Of a way; what is further out or in is left out.
+  static constexpr std::size_t kMaxPassed = 30, kMaxCallers = 10;
+
+  // `calls`: the open ones of the thread of a catch, the outermost first; null: not known.
+  void note(const Event& event, const Scope& scope, const std::vector<OpenFrame>* calls = nullptr);
   // Events of the thread were lost (0: of any) from that time on (0: not known).
   void note_gap(std::uint64_t thread, std::uint64_t from);
   // `listener` is called for each exception when its end is known, the last ones by finish().
@@ -110,6 +128,7 @@ class Exceptions {
   struct Open {
     std::uint64_t thread = 0, object = 0;
     ExceptionKey key;
+    ExceptionWay way;
     std::string message;
     bool is_caught = false;  // else it flies
     bool is_lost = false;
@@ -131,7 +150,7 @@ class Exceptions {
   };
 
   void note_throw(const Throw& thrown, const Scope& scope);
-  void note_catch(const Catch& caught, const Scope& scope);
+  void note_catch(const Catch& caught, const Scope& scope, const std::vector<OpenFrame>* calls);
   static bool is_thrown_anew(const Open& open, const ExceptionSite& here);
   void settle(const Open& caught);
   void note_again(Open& open, const ExceptionSite& here);

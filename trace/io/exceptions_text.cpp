@@ -5,11 +5,13 @@
 
 #include "base/strings.h"
 #include "trace/io/table_rows.h"
+#include "trace/io/thread_groups.h"
 
 namespace jtrace::trace::io {
 namespace {
 
-constexpr std::size_t kShownMessages = 3;  // of a row of text
+constexpr std::size_t kShownMessages = 3, kShownGroups = 3, kShownCallers = 3;  // of a row of text
+constexpr std::size_t kListedThreads = 50;                                      // of JSON
 
 std::string site_text(const Scope& scope, const ExceptionSite& site) {
   std::string text = scope.method_name(site.method);
@@ -67,11 +69,51 @@ std::vector<std::pair<std::string, std::uint64_t>> messages_of(const ExceptionCo
   return messages;
 }
 
+std::vector<std::pair<ExceptionWay, std::uint64_t>> ways_of(const ExceptionCount& count) {
+  std::vector<std::pair<ExceptionWay, std::uint64_t>> ways(count.ways.begin(), count.ways.end());
+  std::stable_sort(ways.begin(), ways.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return ways;
+}
+
+std::string methods_text(const Scope& scope, const std::vector<std::uint64_t>& methods, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(methods.size(), most); ++i)
+    text += (i == 0 ? "" : " < ") + scope.method_name(methods[i]);
+  return methods.size() > most ? text + " < ..." : text;
+}
+
+// "through A.f < B.g, handler called by C.h": the most frequent way; "": nothing was between them, and no callers are
+// known.
+std::string who_text(const Scope& scope, const ExceptionCount& count) {
+  const auto ways = ways_of(count);
+  if (ways.empty()) return {};
+  const auto& [way, times] = ways.front();
+  std::string text;
+  if (!way.passed.empty()) text = "through " + methods_text(scope, way.passed, Exceptions::kMaxPassed);
+  if (!way.callers.empty())
+    text += (text.empty() ? "" : "; ") + ("handler called by " + methods_text(scope, way.callers, kShownCallers));
+  if (!text.empty() && times < count.count)
+    text += " (" + std::to_string(times) + " of " + std::to_string(count.count) + ")";
+  return text;
+}
+
+// "in 3 threads: mail-1 .. mail-3"; "": of threads that the trace does not name.
+std::string threads_text(const Scope& scope, const ExceptionCount& count) {
+  std::vector<std::string> names;
+  for (const auto& [thread, times] : count.threads)
+    if (thread != 0) names.push_back(scope.thread_name(thread));
+  if (names.empty()) return {};
+  const std::string number = names.size() == 1 ? "in the thread " : "in " + counted(names.size(), "thread") + ": ";
+  return number + thread_names_text(names, kShownGroups) + (count.other_threads != 0 ? ", and in others" : "");
+}
+
 void append_row(std::string& out, const Scope& scope, const ExceptionKey& key, const ExceptionCount& count) {
   const std::string margin = "\n                          ";
   out += "  " + right_aligned(std::to_string(count.count), 10) + "  " + std::string(name_of(key.end));
   out.append(12 - name_of(key.end).size(), ' ');
   out += printable(key.type) + margin + printable(way_text(scope, key));
+  for (const std::string& line : {who_text(scope, count), threads_text(scope, count)})
+    if (!line.empty()) out += margin + printable(line);
   if (count.thrown_on != 0)
     out += margin + "before that caught and thrown on " + std::to_string(count.thrown_on) +
            (count.thrown_on == 1 ? " time" : " times");
@@ -138,6 +180,33 @@ void write_site(JsonWriter& json, std::string_view name, const Scope& scope, con
   json.end_object();
 }
 
+void write_methods(JsonWriter& json, std::string_view name, const Scope& scope,
+                   const std::vector<std::uint64_t>& methods) {
+  json.key(name).begin_array();
+  for (const std::uint64_t method : methods) json.value(scope.method_name(method));
+  json.end_array();
+}
+
+void write_who(JsonWriter& json, const Scope& scope, const ExceptionCount& count) {
+  json.key("ways").begin_array();
+  for (const auto& [way, times] : ways_of(count)) {
+    write_methods(json.begin_object().member("count", times), "passed", scope, way.passed);
+    write_methods(json, "callers", scope, way.callers);
+    json.end_object();
+  }
+  json.end_array().member("otherWays", count.other_ways).key("threads").begin_array();
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> threads(count.threads.begin(), count.threads.end());
+  std::stable_sort(threads.begin(), threads.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (std::size_t i = 0; i < std::min(threads.size(), kListedThreads); ++i) {
+    const auto& [thread, times] = threads[i];
+    json.begin_object().member("threadId", thread).member("name", scope.thread_name(thread));
+    json.member("count", times).end_object();
+  }
+  json.end_array();
+  write_left_out(json, "threads", rows_left_out(threads.size(), kListedThreads));
+  json.member("otherThreads", count.other_threads);
+}
+
 void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, const ExceptionCount& count) {
   json.begin_object().member("class", key.type).member("count", count.count).member("end", name_of(key.end));
   json.member("swallowed", key.end == ExceptionEnd::kSwallowed);
@@ -152,6 +221,7 @@ void write_row(JsonWriter& json, const Scope& scope, const ExceptionKey& key, co
       .member("maybeThrownAnew", count.maybe_anew)
       .member("first", static_cast<double>(count.first) / 1e9);
   json.member("last", static_cast<double>(count.last) / 1e9);
+  write_who(json, scope, count);
   json.key("messages").begin_array();
   for (const auto& [message, times] : messages_of(count))
     json.begin_object().member("message", message).member("count", times).end_object();

@@ -102,7 +102,11 @@ Result<> Statistics::write(const Event& event) {
   event_ = nullptr;
   entry_ = std::get_if<MethodEntry>(&event);
   calls_.note(event, scope);
-  if (!scope.snapshot) statistics.exceptions.note(event, scope);
+  if (!scope.snapshot) {
+    const auto* caught = std::get_if<Catch>(&event);
+    const bool has_thread = caught != nullptr && caught->threadIdRef.present();
+    statistics.exceptions.note(event, scope, has_thread ? calls_.find(scope, caught->threadIdRef.value()) : nullptr);
+  }
   if (scope.snapshot) note_snapshot(statistics, event);
   else note_states(statistics, event);
   switch (kind) {

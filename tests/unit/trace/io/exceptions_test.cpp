@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <vector>
 
+#include "trace/io/call_stacks.h"
 #include "trace/io/exceptions_text.h"
+#include "trace/io/thread_groups.h"
 #include "trace/option_keys.h"
 
 namespace jtrace::trace::io {
@@ -326,6 +330,93 @@ TEST_F(ExceptionTrace, WithoutAnObjectTheHashTellsThemApart) {
   exceptions_.note(Throw{.threadId = ThreadId(1), .objIdRef = ObjectId::unavailable(), .objHandle = 5}, scope_);
   exceptions_.note(Throw{.threadId = ThreadId(1), .objIdRef = ObjectId::unavailable(), .objHandle = 6}, scope_);
   EXPECT_EQ(rows(), "left ? 0:0 0:0 x2");
+}
+
+TEST_F(ExceptionTrace, TheMethodsThatItPassedAreItsWay) {
+  raise(kFail, 10);
+  raise(kHelper, 0);
+  raise(kHandles, 0);
+  handle(kHandles, 20);
+  raise(kFail, 10, kOther);
+  raise(kHandles, 0, kOther);
+  handle(kHandles, 20, kOther, 2);
+  exceptions_.finish();
+  const ExceptionCount& row = *exceptions_.most_first()[0].second;
+  EXPECT_EQ(row.ways, (std::map<ExceptionWay, std::uint64_t>{{{.passed = {kHelper}, .callers = {}}, 1}}));
+  EXPECT_EQ(row.threads, (std::map<std::uint64_t, std::uint64_t>{{kThread, 1}}));
+}
+
+// What was called before the handler's method is open; what it calls is not its caller.
+TEST_F(ExceptionTrace, TheOpenCallsAreTheCallersOfTheHandler) {
+  raise(kFail, 10);
+  const std::vector<OpenFrame> calls = {{.method = 90}, {.method = kOuter}, {.method = kHandles}, {.method = kHelper}};
+  exceptions_.note(Catch{.threadIdRef = ThreadId(kThread),
+                         .time = Time(++now_ * kSecond),
+                         .objIdRef = ObjectId(kObject),
+                         .objHandle = kObject,
+                         .methodIdRef = MethodId(kHandles),
+                         .lineNumber = 20},
+                   scope_, &calls);
+  exceptions_.finish();
+  const ExceptionCount& row = *exceptions_.most_first()[0].second;
+  EXPECT_EQ(row.ways, (std::map<ExceptionWay, std::uint64_t>{{{.passed = {}, .callers = {kOuter, 90}}, 1}}));
+}
+
+TEST_F(ExceptionTrace, MemoryOfThreadsIsBounded) {
+  for (std::uint64_t thread = 1; thread <= ExceptionCount::kMaxThreads + 5; ++thread) {
+    raise(kFail, 10, thread + 100, thread);
+    handle(kFail, 20, thread + 100, thread);
+  }
+  exceptions_.finish();
+  const ExceptionCount& row = *exceptions_.most_first()[0].second;
+  EXPECT_EQ(row.threads.size(), ExceptionCount::kMaxThreads);
+  EXPECT_EQ(row.other_threads, 5u);
+  EXPECT_EQ(row.count, ExceptionCount::kMaxThreads + 5);
+}
+
+// Of a trace that has methods too: who threw it, through whom, and who called the handler.
+TEST(ExceptionText, ARowSaysWho) {
+  Statistics statistics;
+  const auto write = [&](const Event& event) { ASSERT_TRUE(statistics.write(event)); };
+  write(AgentCreate{.agentId = "a", .processIdRef = "p", .agentName = "jtrace", .time = Time(kSecond)});
+  write(TraceStart{.traceId = "t", .agentIdRef = "a", .time = Time(kSecond)});
+  constexpr const char* kMethods[] = {"open", "send", "deliver", "work"};
+  for (std::uint64_t id = 1; id <= 4; ++id) write(MethodDef{.name = kMethods[id - 1], .methodId = MethodId(id)});
+  for (std::uint64_t thread = 1; thread <= 3; ++thread) {
+    const ThreadId id(thread);
+    const Time now(thread * 10 * kSecond);
+    const std::string name = "mail-" + std::to_string(thread);
+    write(ThreadStart{.threadId = id, .time = now, .threadName = name});
+    for (std::uint64_t method = 4; method >= 1; --method)
+      write(MethodEntry{.threadIdRef = id, .time = now, .methodIdRef = MethodId(method), .ticket = method});
+    for (std::uint64_t method = 1; method <= 3; ++method) {
+      write(Throw{.threadId = id,
+                  .time = now,
+                  .objIdRef = ObjectId(thread),
+                  .methodIdRef = MethodId(method),
+                  .lineNumber = method == 1 ? Number(5) : Number()});
+      if (method == 3) break;
+      write(MethodExit{.threadIdRef = id, .time = now, .ticket = method, .methodIdRef = MethodId(method)});
+    }
+    write(Catch{
+        .threadIdRef = id, .time = now, .objIdRef = ObjectId(thread), .methodIdRef = MethodId(3), .lineNumber = 8});
+  }
+  ASSERT_TRUE(statistics.finish());
+  const std::string text = exceptions_text(statistics, 20);
+  EXPECT_THAT(text, testing::HasSubstr("thrown in open:5, caught in deliver:8\n"
+                                       "                          through send; handler called by work\n"
+                                       "                          in 3 threads: mail-1 .. mail-3\n"));
+  EXPECT_THAT(
+      exceptions_json(statistics, "t.xml", 20),
+      testing::HasSubstr(
+          R"("ways":[{"count":3,"passed":["send"],"callers":["work"]}],"otherWays":0,"threads":[{"threadId":1,"name":"mail-1","count":1},)"));
+}
+
+TEST(ThreadGroups, NamesThatDifferInTheirNumberAreOne) {
+  EXPECT_EQ(thread_names_text({"mail-10", "main", "mail-2", "mail-1"}, 3), "mail-1 .. mail-10, main");
+  EXPECT_EQ(thread_names_text({"mail-2", "mail-1"}, 3), "mail-1, mail-2");
+  EXPECT_EQ(thread_names_text({"7", "a", "b", "c1", "c2", "c3"}, 2), "c1 .. c3, 7 and 2 more");
+  EXPECT_EQ(thread_names_text({"same", "same"}, 3), "same");
 }
 
 }  // namespace
