@@ -7,6 +7,7 @@
 #include "base/hidden_names.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "trace/io/usual_ratio.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -177,7 +178,9 @@ DiffTable compare(const FigureTable& before, const FigureTable& after, double sc
   made.lost_after = lost_share(after);
   made.all_before = sum_of(before, 1);
   made.all_after = sum_of(after, scale);
+  if (made.title == kSelfTime && made.is_comparable()) made.usual = usual_ratio(before, after);
   const auto difference = [&](const DiffRow& row) {
+    if (made.usual.applies()) return std::abs(row.after.amount - expected_after(made.usual, row, scale));
     return std::abs(made.has_shares()
                         ? row.after.amount / made.all_after.amount - row.before.amount / made.all_before.amount
                         : row.change());
@@ -187,6 +190,7 @@ DiffTable compare(const FigureTable& before, const FigureTable& after, double sc
   for (const auto& [name, figure] : after.rows) rows[name].after = {figure.amount * scale, figure.count * scale};
   for (auto& [name, row] : rows) {
     row.name = name;
+    row.differs = differs_from(made.usual, row, scale, made.all_after.amount);
     if (before.in_both && (row.before.is_none() || row.after.is_none())) continue;
     if (row.change() == 0 && row.before.count == row.after.count) ++made.same;
     else made.rows.push_back(std::move(row));
@@ -350,7 +354,10 @@ Difference compare(const Recording& before, const Recording& after, bool as_is) 
       made.tables.push_back(compare(table, *other, table.over_time ? made.scale : 1));
     else made.alone.push_back("only before has " + table.title);
   }
-  for (const DiffTable& table : made.tables) made.is_comparable = made.is_comparable && table.is_comparable();
+  for (const DiffTable& table : made.tables) {
+    made.is_comparable = made.is_comparable && table.is_comparable();
+    if (made.usual_note.empty()) made.usual_note = usual_note(table.usual);
+  }
   for (const FigureTable& table : after.tables)
     if (find_table(before, table.title) == nullptr) made.alone.push_back("only after has " + table.title);
   return made;

@@ -46,7 +46,16 @@ Result<Recording> recording_of(const JsonValue& histogram, std::string name);
 struct DiffRow {
   std::string name;
   Figure before, after;  // after: scaled
+  bool differs = false;  // from DiffTable::usual, if that applies
   double change() const { return after.amount - before.amount; }
+};
+// The ratio (after to before) of the mean self time that methods have in the middle (usual_ratio.h), not scaled.
+struct UsualRatio {
+  double ratio = 1;
+  double calls = 1;                    // of their numbers of calls
+  double width = 1;                    // a factor: what is within it of `ratio` is as usual
+  std::size_t methods = 0, alike = 0;  // it is of so many; of these so many have about that ratio
+  bool applies() const;                // it is known, and not about 1
 };
 // Where events were lost, amounts are at least those: shares of the whole and means can be compared, as far as the loss
 // hit all rows alike.
@@ -57,7 +66,8 @@ struct DiffTable {
   Figure all_before, all_after;            // sums of all rows
   bool is_comparable() const { return lost_before == 0 && lost_after == 0; }
   bool has_shares() const { return !is_comparable() && over_time && all_before.amount > 0 && all_after.amount > 0; }
-  std::vector<DiffRow> rows;  // that differ
+  UsualRatio usual;           // of the self time of methods
+  std::vector<DiffRow> rows;  // that differ, the greatest difference first: from what is usual, if that applies
   std::size_t same = 0;       // rows that do not
 };
 struct Difference {
@@ -65,6 +75,7 @@ struct Difference {
   const Recording* after = nullptr;
   double scale = 1;           // by which the figures of `after` that grow with time are multiplied
   std::string scaled_note;    // why, or why not though the lengths differ, in words; "": they are not
+  std::string usual_note;     // that most methods took longer, or less long, in words; "": they did not
   bool is_comparable = true;  // false: events were lost for one of the tables
   std::vector<DiffTable> tables;
   std::vector<std::string> alone;  // tables that only one of them has, in words

@@ -10,6 +10,7 @@
 #include "trace/io/report_page.h"
 #include "trace/io/table_rows.h"
 #include "trace/io/trace_diff.h"
+#include "trace/io/usual_ratio.h"
 
 namespace jtrace::trace::io {
 namespace {
@@ -106,7 +107,7 @@ std::string row_text(const DiffTable& table, const DiffRow& row) {
   if (table.has_shares()) out += right_aligned(share_text(table, row), 18);
   if (!table.is_comparable() && has_counts(table)) out += right_aligned(each_text(table, row), 26);
   if (has_counts(table)) out += right_aligned(count_text(row), 22);
-  return out + "  " + printable(row.name);
+  return out + (row.differs ? " *" : "  ") + printable(row.name);
 }
 
 void append_table(std::string& out, const DiffTable& table, std::size_t rows) {
@@ -128,6 +129,11 @@ void write_input(JsonWriter& json, const Recording& recording) {
   json.end_object();
 }
 
+void write_usual(JsonWriter& json, const UsualRatio& usual) {
+  json.key("usual").begin_object().member("ratio", usual.ratio).member("timesRatio", usual.calls);
+  json.member("methods", usual.methods).member("alike", usual.alike).member("note", usual_note(usual)).end_object();
+}
+
 void write_tables(JsonWriter& json, const Difference& difference, std::size_t rows) {
   json.begin_array();
   for (const DiffTable& table : difference.tables) {
@@ -137,6 +143,7 @@ void write_tables(JsonWriter& json, const Difference& difference, std::size_t ro
       json.member("lostBefore", table.lost_before)
           .member("lostAfter", table.lost_after)
           .member("note", loss_note(table));
+    if (table.usual.methods != 0) write_usual(json, table.usual);
     json.key("rows").begin_array();
     for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
       const DiffRow& row = table.rows[i];
@@ -145,6 +152,7 @@ void write_tables(JsonWriter& json, const Difference& difference, std::size_t ro
       if (table.has_shares())
         json.member("shareBefore", row.before.amount / table.all_before.amount)
             .member("shareAfter", row.after.amount / table.all_after.amount);
+      if (table.usual.applies()) json.member("differs", row.differs);
       json.member("timesBefore", row.before.count).member("timesAfter", row.after.count).end_object();
     }
     json.end_array().end_object();
@@ -281,6 +289,7 @@ std::string diff_text(const Difference& difference, std::size_t rows) {
   std::string out =
       "before: " + printable(head_of(*difference.before)) + "\nafter:  " + printable(head_of(*difference.after)) + "\n";
   if (!difference.scaled_note.empty()) out += difference.scaled_note + "\n";
+  if (!difference.usual_note.empty()) out += difference.usual_note + "\n";
   for (const std::string& line : difference.missing()) out += "not all is here: " + printable(line) + "\n";
   for (const std::string& line : difference.notes()) out += "note: " + printable(line) + "\n";
   for (const DiffTable& table : difference.tables) append_table(out, table, rows);
@@ -300,6 +309,7 @@ std::string diff_json(const Difference& difference, std::size_t rows) {
   write_missing(json, missing).key("notes").begin_array();
   for (const std::string& line : difference.notes()) json.value(line);
   json.end_array().member("scale", difference.scale).member("scaled", difference.scaled_note);
+  json.member("usualNote", difference.usual_note);
   json.key("alone").begin_array();
   for (const std::string& line : difference.alone) json.value(line);
   json.end_array().key("data");
@@ -311,6 +321,7 @@ std::string diff_json(const Difference& difference, std::size_t rows) {
 std::string diff_page(const Difference& difference) {
   std::string note = "Before: " + head_of(*difference.before) + ". After: " + head_of(*difference.after) + ".";
   if (!difference.scaled_note.empty()) note += " Lengths: " + difference.scaled_note + ".";
+  if (!difference.usual_note.empty()) note += " Self time: " + difference.usual_note + ".";
   for (const std::string& line : difference.alone) note += " " + line + ".";
   for (const std::string& line : difference.missing()) note += " Not all is here: " + line + ".";
   for (const std::string& line : difference.notes()) note += " " + line + ".";

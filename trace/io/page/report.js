@@ -483,9 +483,10 @@ function frames(process) {
 function differences(process) {
   if (!process.diff) return;
   const part = section('diff', 'Differences', 'The greatest first; after is scaled where a note reports it.');
-  for (const {table: title, unit, rows, same, comparable, note, lostBefore, lostAfter} of process.diff) {
+  for (const {table: title, unit, rows, same, comparable, note, usual, lostBefore, lostAfter} of process.diff) {
     make('h3', part, title + (rows.length ? '' : `: no difference in ${several(same, 'row')}`));
     if (note) make('p', part, `${note}.`, {className: 'bad'});
+    if (usual && usual.note) make('p', part, `${usual.note}.`);
     if (!rows.length) continue;
     const amount = unit === 'ns' ? (v) => nanos(Math.round(v)) : unit === 'bytes' ? bytes : (v) => count(Math.round(v));
     const change = (r) => (r.change < 0 ? '-' : '+') + amount(Math.abs(r.change));
@@ -500,7 +501,7 @@ function differences(process) {
     // Where events were lost, shares and means can be compared, amounts not.
     const compared = comparable ? [['change', change, true, (r) => r.change], ['ratio', ratio, true, (r) => (r.before ? r.after / r.before : Infinity)]]
       : [percent('shareBefore', 'share before'), percent('shareAfter', 'share after'), ...(times.length ? [mean('before', 'timesBefore', 'mean before'), mean('after', 'timesAfter', 'mean after')] : [])];
-    table(part, [['what', (r) => r.name], [lostBefore ? '≥ before' : 'before', (r) => amount(r.before), true, (r) => r.before],
+    table(part, [['what', (r) => (r.differs ? '* ' : '') + r.name], [lostBefore ? '≥ before' : 'before', (r) => amount(r.before), true, (r) => r.before],
       [lostAfter ? '≥ after' : 'after', (r) => amount(r.after), true, (r) => r.after], ...compared, ...times], rows);
   }
 }

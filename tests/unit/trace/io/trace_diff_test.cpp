@@ -325,5 +325,92 @@ TEST(TraceDiff, ThePageHasTheFlameOfBoth) {
   EXPECT_THAT(page, HasSubstr("\\u003c/script>"));
 }
 
+struct Method {
+  const char* name;
+  double calls, mean;  // ns
+};
+Recording methods_of(const std::vector<Method>& methods) {
+  Recording made{.name = "t", .kind = "trace", .seconds = 10};
+  FigureTable table{.title = "methods: self time", .unit = "ns", .rows = {}};
+  for (const Method& each : methods) table.rows[each.name] = {each.mean * each.calls, each.calls};
+  made.tables.push_back(std::move(table));
+  return made;
+}
+std::vector<std::string> differing(const json& rows) {
+  std::vector<std::string> names;
+  for (const json& row : rows)
+    if (row["differs"]) names.push_back(row["name"]);
+  return names;
+}
+
+// All calls take x 1.4, and B.g x 5.6: A.f has the greatest change, but none that is its own.
+TEST(TraceDiff, WhatAllMethodsHaveInCommonIsNoChange) {
+  const Recording before =
+      methods_of({{"A.f", 1000, 9000}, {"B.g", 1000, 1000}, {"C.h", 500, 2000}, {"D.i", 500, 100}});
+  const Recording after =
+      methods_of({{"A.f", 1000, 12600}, {"B.g", 1000, 5600}, {"C.h", 500, 2800}, {"D.i", 500, 140}});
+  const Difference made = compare(before, after, false);
+  const json rows = rows_of(made, "methods: self time");
+  EXPECT_EQ(rows[0]["name"], "B.g");
+  EXPECT_EQ(differing(rows), std::vector<std::string>{"B.g"});
+  EXPECT_EQ(value_of(rows, "A.f", "after"), 12.6e6) << "the figures stay as they are";
+  const std::string text = diff_text(made, 10);
+  EXPECT_THAT(
+      text,
+      HasSubstr("most methods took x 1.4 as long a call (the median of 4 methods with 100 calls and more in both)"));
+  EXPECT_THAT(text, ContainsRegex("x 5.6 +1000 -> 1000 \\*B.g\n"));
+  EXPECT_THAT(text, ContainsRegex("x 1.4 +1000 -> 1000  A.f\n"));
+  const json all = json::parse(diff_json(made, 10));
+  EXPECT_NEAR(all["data"][0]["usual"]["ratio"], 1.4, 1e-9);
+  EXPECT_EQ(all["data"][0]["usual"]["alike"], 3);
+  EXPECT_THAT(diff_page(made), HasSubstr("Self time: most methods took x 1.4"));
+}
+
+TEST(TraceDiff, MethodsThatAreAsFastAsBeforeNeedNoNote) {
+  const Recording before = methods_of({{"A.f", 1000, 9000}, {"B.g", 1000, 1000}, {"C.h", 500, 2000}});
+  const Recording after = methods_of({{"A.f", 1000, 9100}, {"B.g", 1000, 5600}, {"C.h", 500, 1950}});
+  const Difference made = compare(before, after, false);
+  EXPECT_EQ(made.usual_note, "");
+  EXPECT_EQ(diff_text(made, 10).find('*'), std::string::npos);
+}
+
+// Two methods, or such with few calls, are no measure of a machine.
+TEST(TraceDiff, FewMethodsSayNothingOfTheMachine) {
+  const Recording two = methods_of({{"A.f", 1000, 900}, {"B.g", 1000, 100}});
+  EXPECT_EQ(compare(two, methods_of({{"A.f", 1000, 1800}, {"B.g", 1000, 200}}), false).usual_note, "");
+  const Recording rare = methods_of({{"A.f", 50, 900}, {"B.g", 50, 100}, {"C.h", 50, 100}, {"D.i", 50, 100}});
+  EXPECT_EQ(compare(rare, methods_of({{"A.f", 50, 1800}, {"B.g", 50, 200}, {"C.h", 50, 200}, {"D.i", 50, 200}}), false)
+                .usual_note,
+            "");
+}
+
+// A method of which all calls together take hardly any time may have any ratio.
+TEST(TraceDiff, WhatDoesNotMatterIsNotMarked) {
+  const Recording before = methods_of({{"A.f", 1000, 9000}, {"B.g", 1000, 1000}, {"C.h", 500, 2000}, {"D.i", 500, 10}});
+  const Recording after = methods_of({{"A.f", 1000, 12600}, {"B.g", 1000, 1400}, {"C.h", 500, 2800}, {"D.i", 500, 80}});
+  const Difference made = compare(before, after, false);
+  EXPECT_THAT(made.usual_note, HasSubstr("most methods took x 1.4"));
+  EXPECT_EQ(differing(rows_of(made, "methods: self time")), std::vector<std::string>{});
+}
+
+// A busier machine: each call x 1.5, and so fewer calls. What is called much more often differs though its calls do
+// not.
+TEST(TraceDiff, NumbersOfCallsAreComparedWithTheUsualOneToo) {
+  const Recording before = methods_of({{"A.f", 3000, 900}, {"B.g", 3000, 300}, {"C.h", 3000, 600}, {"D.i", 300, 100}});
+  const Recording after = methods_of({{"A.f", 2000, 1350}, {"B.g", 2000, 450}, {"C.h", 2000, 900}, {"D.i", 2000, 150}});
+  const Difference made = compare(before, after, true);
+  EXPECT_EQ(differing(rows_of(made, "methods: self time")), std::vector<std::string>{"D.i"});
+}
+
+TEST(TraceDiff, MethodsThatDifferMuchAreNotCalledMost) {
+  const Recording before =
+      methods_of({{"A.f", 1000, 100}, {"B.g", 1000, 100}, {"C.h", 1000, 100}, {"D.i", 1000, 100}, {"E.j", 1000, 100}});
+  const Recording after =
+      methods_of({{"A.f", 1000, 20}, {"B.g", 1000, 60}, {"C.h", 1000, 160}, {"D.i", 1000, 450}, {"E.j", 1000, 900}});
+  const Difference made = compare(before, after, false);
+  EXPECT_THAT(made.usual_note, HasSubstr("the median method took x 1.6 as long a call (of 5 methods with 100 calls and "
+                                         "more in both, which differ much)"));
+}
+
 }  // namespace
 }  // namespace jtrace::trace::io
