@@ -72,6 +72,11 @@ TEST_P(SqlTest, TheViewsHaveWhatTheProgramDid) {
   ASSERT_EQ(done.status, 0) << done.err;
   const auto view = [&](const std::string& name) { return rows_of(folder + "/" + name + ".csv"); };
 
+  // Without a database.
+  const CommandOutput asked = must(run_jtrace(
+      {"sql", jvm.path(), "SELECT count(*) AS sales FROM calls WHERE method = 'Till.sell'", "--format", "csv"}));
+  EXPECT_EQ(asked.out, "sales\n100\n") << asked.err;
+
   const auto calls = view("calls");
   const auto is_sale = [](const Row& row) { return row.at("method") == "Till.sell" && row.at("complete") == "1"; };
   EXPECT_EQ(count(calls, is_sale), 100);

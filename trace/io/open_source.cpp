@@ -23,7 +23,8 @@ constexpr std::pair<DocumentKind, std::string_view> kNotRead[] = {
     {DocumentKind::kAnswer, kJson},
     {DocumentKind::kJson, kJson},
     {DocumentKind::kDatabase,
-     "a database: jtrace writes such files and does not read them; convert the trace from which it was made"},
+     "a database: jtrace sql asks it, as a file that is not packed; other commands read the trace from which it was "
+     "made"},
     {DocumentKind::kElf, "an ELF file (a core?), not a trace"},
 };
 
