@@ -292,6 +292,8 @@ function exceptions(process) {
     ['thrown in', (r) => (r.thrownThere ? '' : 'or below: ') + site(r.thrown)],
     ['caught in', (r) => (r.caught ? site(r.caught) : 'last seen: ' + site(r.lastIn))],
     ['caught and thrown on before', (r) => (r.thrownOn ? count(r.thrownOn) : ''), true, (r) => r.thrownOn]];
+  const threads = (r) => r.threads.slice(0, 3).map((t) => t.name).join(', ') + (r.threads.length > 3 ? ` and ${count(r.threads.length - 3 + (r.threadsLeftOut || 0))} more` : '');
+  if (rows.some((r) => r.threads.some((t) => t.name))) columns.push(['threads', threads]);
   if (rows.some((r) => r.messages.length))
     columns.push(['messages', (r) => r.messages.slice(0, 5).map((m) => `${count(m.count)} × ${m.message}`).join('; ')]);
   table(part, columns, rows);
