@@ -12,7 +12,7 @@ import java.io.InputStreamReader;
  *   <li>where number % 4 is 1, price() throws a NumberFormatException of its own, which sell() swallows;
  *   <li>where number % 20 is 3, receipt() throws an IllegalStateException, which sell() wraps, and the clerk swallows;
  *   <li>each of the other sales has receipt() make one byte[] of 10,000 bytes;
- *   <li>after them the thread "auditor" keeps the drawer's lock for 80 ms, while a clerk waits for it, and the program asks
+ *   <li>after them the thread "auditor" keeps the drawer's lock for 80 ms, from when a clerk waits for it, and the program asks
  *       for a collection.
  * </ul>
  */
@@ -25,7 +25,7 @@ public final class Till {
         }
 
         synchronized void count() throws InterruptedException {
-            Thread.sleep(80);
+            for (counting = true; clerk == null || clerk.getState() != Thread.State.BLOCKED; Thread.yield()) { } Thread.sleep(80);
         }
     }
 
@@ -103,13 +103,18 @@ public final class Till {
             }).join();
         }
         Thread auditor = start("auditor", DRAWER::count);
-        while (auditor.getState() != Thread.State.TIMED_WAITING) {
+        while (!counting) {
             Thread.sleep(1);
         }
-        start("clerk-1", () -> DRAWER.put(1)).join();
+        clerk = start("clerk-1", () -> DRAWER.put(1));
+        clerk.join();
         auditor.join();
+        counting = false;
         System.gc();
     }
+
+    static volatile boolean counting;
+    static volatile Thread clerk;
 
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
