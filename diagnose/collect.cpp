@@ -98,6 +98,7 @@ Result<Collected> collect_live(pid_t pid, const OpenTarget& open, const CollectO
   const auto start = std::chrono::steady_clock::now();
   Collected collected;
   collected.facts.target = std::to_string(pid);
+  collected.facts.clock = ClockAnchor::now();
   collected.limits = {.time = options.total(), .stop = options.max_stop, .read = options.most_read};
   const std::uint64_t before = target::bytes_read_of_processes();
   const auto process = target::Process::open(pid);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+#include "base/utc_text.h"
+
 namespace jtrace::diagnose {
 
 std::uint64_t least_duration(const Facts& facts, std::size_t first_look, std::span<const ThreadKey> threads) {
@@ -24,6 +27,17 @@ std::string duration_words(std::uint64_t ns) {
   if (ns < 3 * kMinute) return tenths_of(10 * kTenth, "s");
   if (ns < 2 * kHour) return std::to_string(ns / kMinute) + " min";
   return ns < 2 * kDay ? tenths_of(kHour, "h") : tenths_of(kDay, "days");
+}
+
+// With the date where the day may be another one.
+std::string lasted_words(const Facts& facts, std::uint64_t ns) {
+  constexpr std::uint64_t kHours = 12 * 3600 * kNanosPerSecond;
+  const std::string text = duration_words(ns);
+  const std::uint64_t last = facts.looks.back().ns;
+  if (!facts.clock || facts.clock->monotonic > last || ns > last) return text;
+  const std::uint64_t began = facts.clock->realtime + (last - facts.clock->monotonic) - ns;
+  const char* format = ns < kHours ? "%H:%M:%S" : "%Y-%m-%d %H:%M";
+  return text + " (since " + utc_text(static_cast<std::int64_t>(began), format) + " UTC, or before)";
 }
 
 }  // namespace jtrace::diagnose

@@ -14,6 +14,9 @@ namespace jtrace::diagnose {
 // where it was. Of a look that is not the first, only what came after it is known.
 std::uint64_t least_duration(const Facts& facts, std::size_t first_look, std::span<const ThreadKey> threads);
 
+// That long until the last look: "20.1 s (since 13:20:31 UTC, or before)".
+std::string lasted_words(const Facts& facts, std::uint64_t ns);
+
 // "20.1 s", "12 min", "3.2 h", "4.5 days"; rounded down.
 std::string duration_words(std::uint64_t ns);
 

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace jtrace::diagnose {
 
 // Identifies a thread in all samples: java.lang.Thread's id; 0: a thread of the VM, or of native code.
@@ -62,6 +64,7 @@ struct ThreadFact {
   std::vector<FrameFact> frames;           // Java frames, innermost first
   bool whole = false;                      // the frames are complete, down to the bottom of the stack
   std::optional<WaitFact> wait;
+  std::string peer;      // of the socket that it waits for, "10.0.0.7:5432"; "" unknown
   std::string held_by;   // the tracer that has stopped it; "" otherwise
   std::string compiles;  // of a compiler thread: the method; "" if none
   int compile_id = 0;    // of this compilation; 0 if none
@@ -267,9 +270,10 @@ struct CrashFact {
 };
 
 struct Facts {
-  std::string target;  // as argument of commands: a pid, or the path of a core
-  bool live = true;    // false: a core
-  bool ended = false;  // the process ended before all of this was read
+  std::optional<ClockAnchor> clock;  // of a live target
+  std::string target;                // as argument of commands: a pid, or the path of a core
+  bool live = true;                  // false: a core
+  bool ended = false;                // the process ended before all of this was read
   std::string release;
   int feature = 0;
   std::optional<CrashFact> crash;

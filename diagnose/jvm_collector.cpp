@@ -10,6 +10,7 @@
 #include "diagnose/collectors.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/sleep_before.h"
+#include "diagnose/socket_peers.h"
 #include "diagnose/thread_facts.h"
 #include "diagnose/vm_threads.h"
 
@@ -121,6 +122,7 @@ Result<Publish> JvmCollector::look_at_threads() {
   before_ = std::move(last_);
   last_ = facts_of(*inspection_, snapshot);
   asleep.note_in(*last_);
+  if (process) SocketPeers(*process, inspection_->target().memory()).note_in(*last_);
   last_->stopped += std::exchange(stopped_, {});
   last_->stops += std::exchange(stops_, 0);
   return [look = *last_, crash = crash_of(*inspection_, snapshot), missing = snapshot.missing](Collected& collected) {

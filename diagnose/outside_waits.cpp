@@ -43,17 +43,29 @@ constexpr std::array kCalls = {Call{"java.net.SocketInputStream.socketRead0", kD
                                Call{"sun.nio.ch.FileChannelImpl.force", kDisk, kForces},
                                Call{"java.io.FileDescriptor.sync", kDisk, kForces}};
 
+const Call* call_of(const ThreadFact& thread) {
+  if (thread.state != "RUNNABLE" || thread.wait) return nullptr;
+  for (const FrameFact& frame : thread.frames) {
+    if (!is_of_the_jdk(frame.method)) return nullptr;
+    const auto call =
+        std::find_if(kCalls.begin(), kCalls.end(), [&](const Call& each) { return each.method == frame.method; });
+    if (call != kCalls.end()) return &*call;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string outside_wait(const ThreadFact& thread) {
-  if (thread.state != "RUNNABLE" || thread.wait) return "";
-  for (const FrameFact& frame : thread.frames) {
-    if (!is_of_the_jdk(frame.method)) return "";
-    const auto call =
-        std::find_if(kCalls.begin(), kCalls.end(), [&](const Call& each) { return each.method == frame.method; });
-    if (call != kCalls.end()) return std::string(thread.slept ? call->waits : call->does);
-  }
-  return "";
+  const Call* call = call_of(thread);
+  if (call == nullptr) return "";
+  return std::string(thread.slept ? call->waits : call->does) +
+         (thread.peer.empty() ? "" : " (peer " + thread.peer + ")");
+}
+
+bool waits_for_socket(const ThreadFact& thread) {
+  const Call* call = call_of(thread);
+  return call != nullptr && (call->waits == kData || call->waits == kPeer || call->waits == kRoom);
 }
 
 }  // namespace jtrace::diagnose

@@ -8,8 +8,10 @@
 
 namespace jtrace::diagnose {
 
-// "waits for data from a socket"; "" if it is in no such call. If the kernel did not say that the thread slept: "reads
-// from a socket".
+// "waits for data from a socket (peer 10.0.0.7:5432)"; "" if it is in no such call. If the kernel did not say that the
+// thread slept: "reads from a socket".
 std::string outside_wait(const ThreadFact& thread);
+// Whether it is in such a call of a socket that is connected, or is to be.
+bool waits_for_socket(const ThreadFact& thread);
 
 }  // namespace jtrace::diagnose

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/duration.h"
@@ -197,7 +198,13 @@ void add_duration(const Contention& lock, std::vector<std::string>& evidence) {
   if (before >= kNotable)
     evidence.push_back("its owner had not run for " + duration_words(before) +
                        " before the first look: it has had the lock for at least " +
-                       duration_words(before + lock.seen()));
+                       lasted_words(lock.facts, before + lock.seen()));
+}
+
+// Why it keeps the lock is often in its variables. Threads without a name are not told apart.
+std::string stack_of(const Facts& facts, const ThreadFact* owner) {
+  return "jtrace stack " + facts.target + " --java " +
+         (owner && !owner->name.empty() ? "--locals --thread " + shell_word(owner->name) : "--group");
 }
 
 // A lock that one thread has in every sample.
@@ -226,7 +233,7 @@ void judge_kept(const Contention& lock, std::vector<Finding>& found) {
                    .evidence = {name_of(lock.last()) + lasting,
                                 owner ? "its owner " + doing(*owner) : "its owner was not found among the threads"},
                    .confidence = kept ? Confidence::kCertain : Confidence::kLikely,
-                   .next = "jtrace stack " + facts.target + " --java --group"});
+                   .next = stack_of(facts, owner)});
   auto& evidence = found.back().evidence;
   for (std::string& each : places_of(lock, waiters)) evidence.push_back(std::move(each));
   if (kept)

@@ -65,7 +65,7 @@ std::vector<std::string> extent_of(const Facts& facts, const Keys& circle) {
   const std::uint64_t lasted = least_duration(facts, facts.looks.size() - looks, members);
   if (lasted != 0)
     lines.push_back((looks > 1 ? "the same circle at " + counted(looks, "look") + ": it" : std::string("it")) +
-                    " has lasted for at least " + duration_words(lasted));
+                    " has lasted for at least " + lasted_words(facts, lasted));
   return lines;
 }
 

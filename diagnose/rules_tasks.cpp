@@ -154,7 +154,7 @@ Finding starved(const Facts& facts, const PoolFact& pool) {
   if (pool.may_grow) finding.evidence.push_back("the pool may start more threads, but only when its queue is full");
   if (const std::size_t looks = looks_with(facts, pool); looks > 1)
     finding.evidence.push_back("so at " + counted(looks, "look") + ", for at least " +
-                               duration_words(least_duration(facts, facts.looks.size() - looks, pool.threads)));
+                               lasted_words(facts, least_duration(facts, facts.looks.size() - looks, pool.threads)));
   const bool once = facts.live && facts.looks.size() == 1;
   finding.confidence = pool.may_grow || once ? Confidence::kLikely : Confidence::kCertain;
   return finding;

@@ -243,7 +243,7 @@ TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
   EXPECT_THAT(found.texts("contention"),
               ElementsAre(AllOf(HasSubstr("certain: "), HasSubstr("6 threads wait"), HasSubstr("hoarder"),
                                 HasSubstr("6 waiters at Ailing.want(Ailing.java"), HasSubstr("for at least "),
-                                HasSubstr("--java --group"))));
+                                HasSubstr("--java --locals --thread hoarder"))));
   EXPECT_THAT(found.texts("spinning"),
               ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("spinner"), HasSubstr("Ailing.turn"))));
   EXPECT_TRUE(found.document["complete"]) << found.done.out;

@@ -42,5 +42,14 @@ TEST(Duration, IsInTheUnitThatServes) {
   EXPECT_EQ(duration_words(108 * 3600 * kSecond), "4.5 days");
 }
 
+TEST(Duration, HasTheTimeOfDayOfItsBeginning) {
+  Facts facts = facts_of({{}, {}});  // the last look at 2 s
+  EXPECT_EQ(lasted_words(facts, 5 * kSecond), "5.0 s");
+  facts.clock = ClockAnchor{.monotonic = kSecond, .realtime = 1'795'871'999 * kSecond};  // 2026-11-28 13:19:59
+  EXPECT_EQ(lasted_words(facts, kSecond), "1.0 s (since 13:19:59 UTC, or before)");
+  facts.looks.back().ns = facts.clock->monotonic = 100'000 * kSecond;
+  EXPECT_EQ(lasted_words(facts, 86'400 * kSecond), "24.0 h (since 2026-11-27 13:19 UTC, or before)");
+}
+
 }  // namespace
 }  // namespace jtrace::diagnose
