@@ -30,7 +30,7 @@ namespace {
 
 namespace io = trace::io;
 
-constexpr std::size_t kTextRows = 20, kLongestQuery = 1u << 20;
+constexpr std::size_t kTextRows = 200, kLongestQuery = 1u << 20;
 
 struct SqlArguments {
   std::vector<std::string> words;  // the inputs, and the query after them
@@ -202,7 +202,7 @@ void add_sql_command(CLI::App& app, ExitStatus& status) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--format", arguments->format, "text, json or csv")->check(one_of({"text", "json", "csv"}));
   const auto rows = std::make_shared<std::size_t>();
-  add_rows(*command, *rows, "rows of the table (20; json and csv: all)");
+  add_rows(*command, *rows, "rows of the table (200; json and csv: all)");
   command->add_flag("--strict", arguments->strict, "what cannot be read of an input is an error");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer("Example: jtrace sql app.xml 'SELECT ms, method, arguments FROM calls ORDER BY ms DESC LIMIT 10'");

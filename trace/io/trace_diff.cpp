@@ -356,7 +356,7 @@ Difference compare(const Recording& before, const Recording& after, bool as_is) 
   }
   for (const DiffTable& table : made.tables) {
     made.is_comparable = made.is_comparable && table.is_comparable();
-    if (made.usual_note.empty()) made.usual_note = usual_note(table.usual);
+    if (made.usual_note.empty()) made.usual_note = usual_note(table);
   }
   for (const FigureTable& table : after.tables)
     if (find_table(before, table.title) == nullptr) made.alone.push_back("only after has " + table.title);

@@ -129,9 +129,10 @@ void write_input(JsonWriter& json, const Recording& recording) {
   json.end_object();
 }
 
-void write_usual(JsonWriter& json, const UsualRatio& usual) {
+void write_usual(JsonWriter& json, const DiffTable& table) {
+  const UsualRatio& usual = table.usual;
   json.key("usual").begin_object().member("ratio", usual.ratio).member("timesRatio", usual.calls);
-  json.member("methods", usual.methods).member("alike", usual.alike).member("note", usual_note(usual)).end_object();
+  json.member("methods", usual.methods).member("alike", usual.alike).member("note", usual_note(table)).end_object();
 }
 
 void write_tables(JsonWriter& json, const Difference& difference, std::size_t rows) {
@@ -143,7 +144,7 @@ void write_tables(JsonWriter& json, const Difference& difference, std::size_t ro
       json.member("lostBefore", table.lost_before)
           .member("lostAfter", table.lost_after)
           .member("note", loss_note(table));
-    if (table.usual.methods != 0) write_usual(json, table.usual);
+    if (table.usual.methods != 0) write_usual(json, table);
     json.key("rows").begin_array();
     for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
       const DiffRow& row = table.rows[i];

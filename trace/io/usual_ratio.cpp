@@ -75,8 +75,10 @@ double expected_after(const UsualRatio& usual, const DiffRow& row, double scale)
   return row.before.amount * usual.ratio * usual.calls * scale;
 }
 
-std::string usual_note(const UsualRatio& usual) {
+std::string usual_note(const DiffTable& table) {
+  const UsualRatio& usual = table.usual;
   if (!usual.applies()) return {};
+  const bool any_differs = std::any_of(table.rows.begin(), table.rows.end(), [](auto& row) { return row.differs; });
   char ratio[32];
   std::snprintf(ratio, sizeof ratio, "x %.3g", usual.ratio);
   const std::string of = counted(usual.methods, "method") + " with " + std::to_string(static_cast<int>(kManyCalls)) +
@@ -85,7 +87,8 @@ std::string usual_note(const UsualRatio& usual) {
       usual.alike * 2 > usual.methods
           ? "most methods took " + std::string(ratio) + " as long a call (the median of " + of + ")"
           : "the median method took " + std::string(ratio) + " as long a call (of " + of + ", which differ much)";
-  return who + ": load of the machine or the tracer, if their code is the same; * differs from that";
+  return who + ": load of the machine or the tracer, if their code is the same; " +
+         (any_differs ? "* differs from that" : "no other method of both differs from that so much that it matters");
 }
 
 }  // namespace jtrace::trace::io

@@ -14,6 +14,6 @@ bool differs_from(const UsualRatio& usual, const DiffRow& row, double scale, dou
 // What the row would have if all had become longer alike.
 double expected_after(const UsualRatio& usual, const DiffRow& row, double scale);
 // In words; "" if it is about 1, which is what one takes it for.
-std::string usual_note(const UsualRatio& usual);
+std::string usual_note(const DiffTable& table);
 
 }  // namespace jtrace::trace::io
