@@ -19,6 +19,7 @@ bool read_heap_counters(const CountersFields& counters, std::uint64_t& used, std
   total = 0;
   for (const std::uint64_t counter : counters.used) used += read_counter(counter);
   for (const std::uint64_t counter : counters.committed) total += read_counter(counter);
+  if (counters.survivor != 0) total += size_of_survivor(counters);
   return true;
 }
 

@@ -20,4 +20,10 @@ inline std::uint64_t used_in(const trace::record::frame_types::Spaces& spaces) {
   return used;
 }
 
+// Bytes of the survivor space in use. Only in a pause: a collection makes the other one that.
+inline std::uint64_t size_of_survivor(const trace::record::CountersFields& counters) {
+  const std::uint64_t space = read_counter(counters.survivor);
+  return read_counter(space + counters.survivor_end) - read_counter(space + counters.survivor_bottom);
+}
+
 }  // namespace jtrace::agent

@@ -37,25 +37,28 @@ bool parse_space_counter(std::string_view name, SpaceCounter& counter) {
   return true;
 }
 
-// With Serial, Parallel and CMS, space 2 of generation 0 is a survivor space. Runtime.totalMemory() leaves the capacity
-// of one of the two out; each young collection changes which of them has the survivors. With G1 (sun.gc.policy.name
-// "GarbageFirst") it is the only one that counts. Z and Shenandoah have other counters.
+// With Serial, Parallel and CMS, spaces 1 and 2 of generation 0 are its survivor spaces. Runtime.totalMemory() leaves
+// the capacity of one of the two out; each young collection changes which of them has the survivors. With Parallel they
+// differ in size (CountersFields::survivor). With G1 (sun.gc.policy.name "GarbageFirst") space 2 is the only one that
+// counts. Z and Shenandoah have other counters.
 bool is_known_policy(std::string_view policy) {
   return policy == "GarbageFirst" || policy == kSerialPolicy || policy == kParallelPolicy || policy == "ParNew:CMS";
 }
 
-CountersFields counters_of(const perfdata::Snapshot& snapshot, std::uint64_t base) {
-  CountersFields found;
+bool is_left_out(std::string_view space, std::string_view policy, bool has_survivor) {
+  return policy != "GarbageFirst" && (space == "0.space.2" || (has_survivor && space == "0.space.1"));
+}
+
+void add_counters(const perfdata::Snapshot& snapshot, std::uint64_t base, CountersFields& found) {
   const std::string_view policy = snapshot.text_value("sun.gc.policy.name").value_or("");
-  if (!is_known_policy(policy)) return found;
+  if (!is_known_policy(policy)) return;
   for (const perfdata::Counter& counter : snapshot.layout().counters()) {
     SpaceCounter space;
     if (counter.kind != perfdata::ValueKind::kLong || !parse_space_counter(counter.name, space)) continue;
-    const bool is_left_out = space.space == "0.space.2" && policy != "GarbageFirst";
     if (space.last == "used") found.used.push_back(base + counter.value_offset);
-    if (space.last == "capacity" && !is_left_out) found.committed.push_back(base + counter.value_offset);
+    if (space.last == "capacity" && !is_left_out(space.space, policy, found.survivor != 0))
+      found.committed.push_back(base + counter.value_offset);
   }
-  return found;
 }
 
 std::optional<CollectionKind> kind_of(const perfdata::Snapshot& snapshot, int index) {
@@ -103,19 +106,21 @@ void add_causes(const perfdata::Snapshot& snapshot, std::uint64_t base, Counters
   found.used_before = is_g1 ? 1 : 0;
 }
 
-// Empty if the collector has none, or if the JVM may not be read.
-frame_types::Spaces spaces_of(const target::Process& process) {
-  frame_types::Spaces found;
+// What no counter has, but the VM's own structures; nothing if the collector has none, or if the JVM may not be read.
+void add_words(const target::Process& process, CountersFields& found) {
   auto same = target::Process::open(process.pid());
-  if (!same || process.has_exited()) return found;
+  if (!same || process.has_exited()) return;
   const auto target = target::Target::open_process(std::move(*same));
-  if (!target) return found;
+  if (!target) return;
   const auto vm = coreinspect::Vm::open(**target);
-  if (!vm) return found;
-  const auto words = coreinspect::space_words(**vm);
-  if (!words) return found;
-  for (const coreinspect::SpaceWords& each : *words) found.push_back({each.bottom, each.top});
-  return found;
+  if (!vm) return;
+  if (const auto words = coreinspect::space_words(**vm))
+    for (const coreinspect::SpaceWords& each : *words) found.spaces.push_back({each.bottom, each.top});
+  const auto survivor = coreinspect::survivor_words(**vm);
+  if (!survivor || !*survivor) return;
+  found.survivor = (*survivor)->pointer;
+  found.survivor_bottom = static_cast<std::uint32_t>((*survivor)->bottom);
+  found.survivor_end = static_cast<std::uint32_t>((*survivor)->end);
 }
 
 struct Region {
@@ -145,9 +150,10 @@ FoundCounters find_jvm_counters(const target::Process& process) {
   if (!region) return {};
   const auto begin = region->snapshot.long_value("sun.rt.createVmBeginTime");
   const bool known = begin && *begin > 0;  // a JVM that is starting has not set it yet
-  CountersFields counters = counters_of(region->snapshot, region->base);
+  CountersFields counters;
   add_causes(region->snapshot, region->base, counters);
-  if (counters.used_before == 0) counters.spaces = spaces_of(process);
+  if (counters.used_before == 0) add_words(process, counters);
+  add_counters(region->snapshot, region->base, counters);
   return {std::move(counters), known ? std::to_string(*begin) : std::string()};
 }
 

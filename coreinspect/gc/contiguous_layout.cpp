@@ -124,4 +124,14 @@ Result<std::vector<SpaceWords>> contiguous_space_words(const Vm& vm) {
   return words;
 }
 
+Result<std::optional<SurvivorWords>> survivor_words(const Vm& vm) {
+  if (vm.collector() != "Parallel") return std::optional<SurvivorWords>();
+  JTRACE_ASSIGN_OR_RETURN(const Address heap, vm.read_static<Address>("Universe", "_collectedHeap"));
+  JTRACE_ASSIGN_OR_RETURN(const Address young, parallel_generation(vm, heap, "_young_gen"));
+  const auto from = vm.types().offset("PSYoungGen", "_from_space");
+  if (!from) return fail(Vm::no_field("PSYoungGen", "_from_space"));
+  JTRACE_ASSIGN_OR_RETURN(const SpaceFields fields, fields_of(vm, {.is_mutable = true}));
+  return SurvivorWords{.pointer = young + *from, .bottom = fields.bottom, .end = fields.end};
+}
+
 }  // namespace jtrace::coreinspect

@@ -8,6 +8,8 @@
 // buffers. Errors: as read_heap_layout(). Threads: one at a time.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "coreinspect/vm/vm.h"
@@ -22,5 +24,14 @@ struct SpaceWords {
 Result<std::vector<SpaceWords>> space_words(const Vm& vm);
 // Those of Serial and Parallel; empty for all others.
 Result<std::vector<SpaceWords>> contiguous_space_words(const Vm& vm);
+
+// Parallel's survivor space that is in use: its two differ in size, and take turns. Words of its bounds, from the
+// space's begin.
+struct SurvivorWords {
+  Address pointer = 0;  // of the word that has the space's address
+  std::uint64_t bottom = 0, end = 0;
+};
+// Nothing for the others. Errors: as read_heap_layout().
+Result<std::optional<SurvivorWords>> survivor_words(const Vm& vm);
 
 }  // namespace jtrace::coreinspect

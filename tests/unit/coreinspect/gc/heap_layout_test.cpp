@@ -103,6 +103,12 @@ TEST_P(ParallelHeaps, AreFourSpaces) {
   ASSERT_THAT(heap.regions(),
               ElementsAre("old 0-8 used 2", "eden 10-14 used 1", "to 14-15 used 0", "survivor 15-16 used 0.25"));
   EXPECT_EQ(must(contiguous_space_words(heap.vm.open())).size(), 4u);
+  const auto survivor = must(survivor_words(heap.vm.open()));
+  ASSERT_TRUE(survivor);
+  EXPECT_EQ(survivor->pointer, kYoung + 8);
+  EXPECT_EQ(survivor->bottom, 0u);
+  EXPECT_EQ(survivor->end, 8u);
+  EXPECT_FALSE(must(survivor_words(Heap(jdk, "UseG1GC").vm.open())));
 }
 
 TEST(ParallelHeap, OfSeveralNodesHasNoSpaceWords) {
