@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iterator>
 #include <limits>
@@ -14,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/one_of.h"
@@ -171,6 +173,11 @@ ExitStatus run(const SqlArguments& arguments) {
   const auto question = question_of(arguments);
   if (!question) return report(question.error());
   const bool is_one = question->inputs.size() == 1;
+  const auto database = std::find_if(question->inputs.begin(), question->inputs.end(), is_database);
+  if (!is_one && database != question->inputs.end())
+    return report(Error{.category = ErrorCategory::kUsage,
+                        .text = *database + ": a database is asked alone, and a query has a blank in it",
+                        .help = "jtrace sql " + shell_word(*database) + " 'SELECT ...'"});
   return is_one && is_database(question->inputs.front()) ? ask_database(*question, arguments)
                                                          : ask_trace(*question, arguments);
 }

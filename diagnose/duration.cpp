@@ -29,15 +29,16 @@ std::string duration_words(std::uint64_t ns) {
   return ns < 2 * kDay ? tenths_of(kHour, "h") : tenths_of(kDay, "days");
 }
 
-// With the date where the day may be another one.
+// With the date if it was another day.
 std::string lasted_words(const Facts& facts, std::uint64_t ns) {
-  constexpr std::uint64_t kHours = 12 * 3600 * kNanosPerSecond;
   const std::string text = duration_words(ns);
   const std::uint64_t last = facts.looks.back().ns;
   if (!facts.clock || facts.clock->monotonic > last || ns > last) return text;
-  const std::uint64_t began = facts.clock->realtime + (last - facts.clock->monotonic) - ns;
-  const char* format = ns < kHours ? "%H:%M:%S" : "%Y-%m-%d %H:%M";
-  return text + " (since " + utc_text(static_cast<std::int64_t>(began), format) + " UTC, or before)";
+  const auto now = static_cast<std::int64_t>(facts.clock->realtime + (last - facts.clock->monotonic));
+  const std::int64_t began = now - static_cast<std::int64_t>(ns);
+  const char *day = "%Y-%m-%d", *time = "%H:%M:%S";
+  const std::string date = utc_text(began, day) == utc_text(now, day) ? "" : utc_text(began, day) + " ";
+  return text + " (since " + date + utc_text(began, time) + " UTC, or before)";
 }
 
 }  // namespace jtrace::diagnose

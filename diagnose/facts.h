@@ -60,9 +60,10 @@ struct ThreadFact {
   std::uint64_t measured_ns = 0;           // time at which the two were read
   std::optional<std::uint64_t> asleep_ns;  // at the first look: the least time for which it had not run
   std::optional<std::uint64_t> waits;      // how often it has waited, each stop for a stack included
-  bool slept = false;                      // when `waits` was read, so that none is missing
-  std::vector<FrameFact> frames;           // Java frames, innermost first
-  bool whole = false;                      // the frames are complete, down to the bottom of the stack
+  bool in_call = false;           // the stop interrupted a system call in which it slept; false where that is not known
+  bool slept = false;             // when `waits` was read, so that none is missing
+  std::vector<FrameFact> frames;  // Java frames, innermost first
+  bool whole = false;             // the frames are complete, down to the bottom of the stack
   std::optional<WaitFact> wait;
   std::string peer;      // of the socket that it waits for, "10.0.0.7:5432"; "" unknown
   std::string held_by;   // the tracer that has stopped it; "" otherwise

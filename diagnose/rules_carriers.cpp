@@ -60,7 +60,7 @@ bool ran_at_all(const Facts& facts, ThreadKey key) {
   return share && share->wanted() > kRan;
 }
 
-// Whether it runs one and the same virtual thread, without a pause.
+// Whether it never waits, and runs the same virtual thread at each look. Others may have had it in between.
 bool is_busy_with_one(const Facts& facts, const ThreadFact& carrier) {
   const ThreadFact* last = facts.looks.back().carried_by(carrier.name);
   if (last == nullptr) return false;
@@ -142,6 +142,14 @@ bool computes(const Facts& facts, const ThreadFact& carrier) {
   return share && share->ran >= kComputes;
 }
 
+// At two looks or more: it is no chance that somebody needs a carrier.
+bool some_waited_for_carrier(const Facts& facts) {
+  const auto has_one = [](const ThreadsLook& look) {
+    return std::any_of(look.threads.begin(), look.threads.end(), waits_for_carrier);
+  };
+  return std::count_if(facts.looks.begin(), facts.looks.end(), has_one) > 1;
+}
+
 // Whether a third of the carriers is left for others at most, and for certain. Calls into the kernel (files) do not
 // count: the JDK may have started another carrier for them.
 bool are_too_few(const Facts& facts, const Carriers& carriers) {
@@ -151,7 +159,7 @@ bool are_too_few(const Facts& facts, const Carriers& carriers) {
   const auto busy = std::count_if(carriers.busy.begin(), carriers.busy.end(),
                                   [&](const ThreadFact* each) { return computes(facts, *each); });
   const auto lost = static_cast<std::size_t>(kept + busy);
-  return kept > 0 && 3 * (carriers.all() - lost) <= carriers.all();
+  return kept > 0 && some_waited_for_carrier(facts) && 3 * (carriers.all() - lost) <= carriers.all();
 }
 
 // '1 of 3 carriers of virtual threads is kept by "sync-5", which waits: it cannot run others meanwhile.'
@@ -164,7 +172,7 @@ std::string sentence_of_kept(const Carriers& carriers) {
 }
 
 // 'Only 1 of 3 carriers is left for 206 other virtual threads: "sync-5" waits and keeps one, pinned by native method
-// App.call, and "cart-7" runs on another without a pause.'
+// App.call, and "cart-7" was on another at each look, which was always busy.'
 std::string sentence_of_few(const Facts& facts, const Carriers& carriers) {
   const std::size_t kept = carriers.keepers.size(), busy = carriers.busy.size(), left = carriers.left();
   std::string text = left == 0 ? "None" : "Only " + std::to_string(left);
@@ -175,8 +183,8 @@ std::string sentence_of_few(const Facts& facts, const Carriers& carriers) {
   text += common_cause(carriers.keepers);
   if (busy == 1)
     text += ", and " + quoted(facts.looks.back().carried_by(carriers.busy.front()->name)->name) +
-            " runs on another without a pause";
-  if (busy > 1) text += ", and " + std::to_string(busy) + " run on others without a pause";
+            " was on another at each look, which was always busy";
+  if (busy > 1) text += ", and " + std::to_string(busy) + " were on others, which were always busy";
   return text + ".";
 }
 
@@ -195,7 +203,8 @@ void find_lost_carriers(const Facts& facts, const Carriers& carriers, std::vecto
   if (kept > kShown) finding.evidence.push_back("and " + counted(kept - kShown, "other"));
   for (const ThreadFact* each : carriers.busy) {
     const ThreadFact& runs = *facts.looks.back().carried_by(each->name);
-    finding.evidence.push_back(quoted(runs) + " runs on " + quoted(each->name) + " without a pause" +
+    finding.evidence.push_back(quoted(runs) + " was on " + quoted(each->name) +
+                               ", which was always busy, at each look" +
                                (runs.frames.empty() ? "" : ", at " + own_place(runs.frames)));
   }
   finding.evidence.push_back(counted(carriers.left(), "carrier") + " " + is_are(carriers.left()) +
@@ -223,10 +232,10 @@ void find_busy_carriers(const Facts& facts, const Carriers& carriers, std::vecto
       threads.begin(), threads.end(), [&](const ThreadFact& each) { return is_starved_of_carriers(facts, each); }));
   if (starved == 0) return;
   Finding finding{.rule = "pinned",
-                  .sentence = "Virtual threads do not run: each of " + counted(carriers.all(), "carrier") +
-                              " runs one virtual thread without a pause, and " + counted(starved, "other") + " " +
-                              (starved == 1 ? "was" : "were") + " ready in all samples.",
-                  .confidence = Confidence::kLikely,
+                  .sentence = "Virtual threads may wait long: each of " + counted(carriers.all(), "carrier") +
+                              " is always busy, with the same virtual thread at each look, and " +
+                              counted(starved, "other") + " " + (starved == 1 ? "was" : "were") + " ready each time.",
+                  .confidence = Confidence::kHint,
                   .next = "jtrace profile " + facts.target + " --duration 10"};
   constexpr std::size_t kShown = 3;
   for (const ThreadFact* each : carriers.busy)

@@ -152,9 +152,10 @@ Finding starved(const Facts& facts, const PoolFact& pool) {
       finding.evidence.push_back(quoted(*each) + " is " + each->wait->text + ", at " + own_place(each->frames));
   if (count > kShown) finding.evidence.push_back("and " + counted(count - kShown, "other"));
   if (pool.may_grow) finding.evidence.push_back("the pool may start more threads, but only when its queue is full");
+  // Not since its threads ran last: they may have waited before their tasks were queued.
   if (const std::size_t looks = looks_with(facts, pool); looks > 1)
     finding.evidence.push_back("so at " + counted(looks, "look") + ", for at least " +
-                               lasted_words(facts, least_duration(facts, facts.looks.size() - looks, pool.threads)));
+                               lasted_words(facts, look.ns - facts.looks[facts.looks.size() - looks].ns));
   const bool once = facts.live && facts.looks.size() == 1;
   finding.confidence = pool.may_grow || once ? Confidence::kLikely : Confidence::kCertain;
   return finding;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "coreinspect/tools/futex_waits.h"
 #include "target/last_run.h"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::chrono::milliseconds kLimit{200};  // for processes with many threads
 
 std::optional<std::uint64_t> grown_by(const ThreadFact& thread, const SleepBefore::Thread& before) {
-  if (!thread.slept || !thread.waits || *thread.waits < before.waits) return std::nullopt;
+  if (!thread.slept || !thread.in_call || !thread.waits || *thread.waits < before.waits) return std::nullopt;
   return *thread.waits - before.waits;
 }
 
@@ -24,9 +25,12 @@ std::optional<std::uint64_t> grown_by(const ThreadFact& thread, const SleepBefor
 SleepBefore SleepBefore::read(const target::Process& process) {
   const std::vector<pid_t> tids = process.threads().value_or(std::vector<pid_t>());
   std::map<pid_t, Thread> threads;
-  for (const pid_t tid : tids)
+  const std::uint64_t due = monotonic_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kLimit).count());
+  for (const pid_t tid : tids) {
+    if (monotonic_ns() >= due) break;
     if (const auto status = process.read_proc("task/" + std::to_string(tid) + "/status"))
       if (const auto waits = coreinspect::count_of_waits(*status)) threads[tid].waits = *waits;
+  }
   const auto times = target::times_asleep(process, tids, kLimit);
   for (auto& [tid, thread] : threads)
     if (const auto time = times.find(tid); time != times.end())

@@ -24,8 +24,9 @@ class SleepBefore {
   // Before the first stop.
   static SleepBefore read(const target::Process& process);
 
-  // Sets asleep_ns of the threads that have run since for nothing but the stop of this look, the first one: their
-  // count of waits has grown by the least of all. A JVM always has threads that do nothing.
+  // Sets asleep_ns of the threads that have run since for nothing but the stop of this look, the first one: it found
+  // them in their call, and their count of waits has grown by the least of all. A JVM always has threads that do
+  // nothing.
   void note_in(ThreadsLook& look) const;
 
  private:

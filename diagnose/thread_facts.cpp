@@ -13,6 +13,7 @@
 #include "diagnose/pin_causes.h"
 #include "diagnose/vm_threads.h"
 #include "diagnose/words.h"
+#include "target/interrupted_call.h"
 
 namespace jtrace::diagnose {
 namespace {
@@ -49,6 +50,7 @@ ThreadFact fact_of(const coreinspect::ThreadReport& report) {
   fact.measured_ns = report.measured_ns;
   fact.waits = report.waits;
   fact.slept = report.slept;
+  fact.in_call = report.registers && target::is_interrupted_call(*report.registers);
   fact.frames = frames_of(report.walk);
   fact.whole = !report.walk.incomplete();
   if (report.held && report.held->stands) fact.held_by = target::describe_tracer(*report.held);

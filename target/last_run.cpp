@@ -1,6 +1,7 @@
 #include "target/last_run.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -22,6 +23,15 @@ std::optional<unsigned> processor_of(const Process& process, pid_t tid) {
   const StatLine line(*text);
   if (line.state() != 'S' && line.state() != 'D') return std::nullopt;
   return static_cast<unsigned>(line.number(StatLine::kProcessor));
+}
+
+// ns since it began, and a tick more; 0 if that is not known.
+std::uint64_t age_of(const Process& process, pid_t tid) {
+  const auto text = process.read_proc("task/" + std::to_string(tid) + "/stat");
+  const std::uint64_t ticks = text ? StatLine(*text).number(StatLine::kStartTicks) : 0;
+  const auto a_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  const std::uint64_t begin = ticks * (kNanosPerSecond / a_second), now = clock_ns(CLOCK_BOOTTIME);
+  return ticks == 0 || begin > now ? 0 : now - begin + kNanosPerSecond / a_second;
 }
 
 // The calling thread is on one processor for as long as this lives.
@@ -58,15 +68,18 @@ std::optional<std::uint64_t> parse_last_run(std::string_view sched) {
   const auto millis = parse_decimal<std::uint64_t>(line.substr(begin, point - begin));
   const auto rest = parse_decimal<std::uint64_t>(line.substr(point + 1));
   if (!millis || !rest || *millis > UINT64_MAX / 2'000'000) return std::nullopt;
-  return *millis * 1'000'000 + *rest;
+  const std::uint64_t last = *millis * 1'000'000 + *rest;
+  return last == 0 ? std::nullopt : std::optional(last);
 }
 
 std::map<pid_t, std::chrono::nanoseconds> times_asleep(const Process& process, std::span<const pid_t> tids,
                                                        std::chrono::nanoseconds limit) {
   const std::uint64_t due = monotonic_ns() + static_cast<std::uint64_t>(limit.count());
   std::map<unsigned, std::vector<pid_t>> by_processor;
-  for (const pid_t tid : tids)
+  for (const pid_t tid : tids) {
+    if (monotonic_ns() >= due) return {};
     if (const auto processor = processor_of(process, tid)) by_processor[*processor].push_back(tid);
+  }
   std::map<pid_t, std::chrono::nanoseconds> times;
   const OnProcessor here;
   for (const auto& [processor, threads] : by_processor) {
@@ -78,8 +91,8 @@ std::map<pid_t, std::chrono::nanoseconds> times_asleep(const Process& process, s
       if (monotonic_ns() >= due) return times;
       const auto text = process.read_proc("task/" + std::to_string(tid) + "/sched");
       const auto last = text ? parse_last_run(*text) : std::nullopt;
-      if (last && *last <= *now && processor_of(process, tid) == processor)
-        times[tid] = std::chrono::nanoseconds(*now - *last);
+      if (!last || *last > *now || processor_of(process, tid) != processor) continue;
+      if (*now - *last <= age_of(process, tid)) times[tid] = std::chrono::nanoseconds(*now - *last);
     }
   }
   return times;

@@ -2,7 +2,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * A till whose sales are known: the program for docs/sql.md and its tests. Each line is a command "sell N", answered
+ * A till whose sales are known: the program for docs/sql.md, which names its lines, and its tests. Each line is a command "sell N", answered
  * when all is done; "exit" ends it. Of N sales, numbered from 0:
  *
  * <ul>

@@ -261,27 +261,27 @@ TEST_P(Diagnose, NamesASpinningThreadAndALockThatIsNotGivenBack) {
 TEST_P(Diagnose, SaysThatTheOwnerOfALockWaitsForANetwork) {
   const auto jvm = start({}, "MoreAilments");
   must(jvm->ask("downloads 5"));
-  EXPECT_THAT(
-      diagnose_until_found(*jvm, "contention").texts("contention"),
-      ElementsAre(AllOf(HasSubstr("5 threads wait"), HasSubstr("its owner \\\"downloader\\\""),
-                        // A thread that the look has just let go may not sleep yet.
-                        AnyOf(HasSubstr("waits for data from a socket, at MoreAilments.download(MoreAilments.java"),
-                              HasSubstr("reads from a socket, at MoreAilments.download(MoreAilments.java")))));
+  EXPECT_THAT(diagnose_until_found(*jvm, "contention").texts("contention"),
+              ElementsAre(AllOf(HasSubstr("5 threads wait"), HasSubstr("its owner \\\"downloader\\\""),
+                                // A thread that the look has just let go may not sleep yet.
+                                AnyOf(AllOf(HasSubstr("waits for data from a socket"),
+                                            HasSubstr(", at MoreAilments.download(MoreAilments.java")),
+                                      HasSubstr("reads from a socket, at MoreAilments.download(MoreAilments.java")))));
 }
 
 // What happened before the look: the kernel knows since when threads have not run. A look itself makes them run.
 TEST_P(Diagnose, KnowsHowLongALockWasKeptBeforeItLooked) {
   const auto jvm = start({}, "MoreAilments");
   must(jvm->ask("downloads 5"));
-  std::string text;
-  for (int i = 0; i < 6 && text.find("had not run for ") == text.npos; ++i) {
-    std::this_thread::sleep_for(std::chrono::seconds(4));
-    for (const std::string& each : diagnose(jvm->pid_text(), {"--interval", "0.3"}).texts("contention")) text += each;
-  }
   const std::string start_of_line = "its owner had not run for ";
-  const std::size_t at = text.find(start_of_line);
-  ASSERT_NE(at, text.npos) << text;
-  const double lasted = std::stod(text.substr(at + start_of_line.size()));
+  std::string text;
+  double lasted = 0;
+  for (int i = 0; i < 6 && lasted < 2.5; ++i) {  // something else may have made it run
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    for (const std::string& each : diagnose(jvm->pid_text(), {"--interval", "0.3"}).texts("contention")) text = each;
+    const std::size_t at = text.find(start_of_line);
+    if (at != text.npos) lasted = std::stod(text.substr(at + start_of_line.size()));
+  }
   EXPECT_GE(lasted, 2.5) << text;
   EXPECT_LT(lasted, 60) << text;
 }

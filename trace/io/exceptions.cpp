@@ -28,7 +28,9 @@ std::uint64_t value_of(ThreadId thread) { return thread.present() ? thread.value
 // The frame that throws has one event or, if it throws on what it caught, more.
 void note_passed(ExceptionWay& way, std::uint64_t method, std::uint64_t thrown) {
   const std::uint64_t last = way.passed.empty() ? thrown : way.passed.back();
-  if (method != 0 && method != last && way.passed.size() < Exceptions::kMaxPassed) way.passed.push_back(method);
+  if (method == 0 || method == last) return;
+  way.is_cut = way.is_cut || way.passed.size() == Exceptions::kMaxPassed;
+  if (!way.is_cut) way.passed.push_back(method);
 }
 
 // The nearest first.
@@ -143,7 +145,10 @@ void Exceptions::note_throw(const Throw& thrown, const Scope& scope) {
   }
   note_again(*open, here);
   if (is_handed_over) open->is_elsewhere = false;
-  if (open->is_caught) open->handler = open->key.caught;
+  if (open->is_caught) {
+    open->handler = open->key.caught;
+    open->callers_of_handler = std::exchange(open->way.callers, {});  // it did not end there
+  }
   open->came_again = open->is_caught && here == ExceptionSite{open->key.caught.method, 0} ? time : 0;
   open->is_caught = false;
   open->key.caught = {here.method, 0};
@@ -163,6 +168,7 @@ void Exceptions::note_catch(const Catch& caught, const Scope& scope, const std::
   if (open != nullptr && open->came_again != 0 && open->came_again == time && open->handler == site_of(caught)) {
     // It never left the handler's method: it ended there before, and is thrown anew.
     open->key.caught = open->handler;
+    open->way.callers = open->callers_of_handler;
     open->is_caught = true;
     --open->thrown_on;
     end(by_id_.at({thread, object}));
@@ -258,7 +264,8 @@ void Exceptions::end(Place place) {
   row.first = row.first == 0 ? open.time : std::min(row.first, open.time);
   row.last = std::max(row.last, open.time);
   if (!open.message.empty()) count_in(row.messages, open.message, ExceptionCount::kMaxMessages, row.other_messages);
-  if (!open.way.passed.empty() && open.way.passed.back() == open.key.caught.method) open.way.passed.pop_back();
+  if (!open.way.is_cut && !open.way.passed.empty() && open.way.passed.back() == open.key.caught.method)
+    open.way.passed.pop_back();
   count_in(row.ways, open.way, ExceptionCount::kMaxWays, row.other_ways);
   count_in(row.threads, open.thread, ExceptionCount::kMaxThreads, row.other_threads);
   if (listener_) listener_({&open.key, &open.message, open.thread, open.time, open.thrown_on});

@@ -58,11 +58,12 @@ struct ExceptionKey {
 // those with callouts, and callers are known if calls were recorded.
 struct ExceptionWay {
   std::vector<std::uint64_t> passed, callers;
+  bool is_cut = false;  // it passed more
   auto operator<=>(const ExceptionWay&) const = default;
 };
 
 struct ExceptionCount {
-  static constexpr std::size_t kMaxMessages = 20, kMaxWays = 20, kMaxThreads = 1000;
+  static constexpr std::size_t kMaxMessages = 20, kMaxWays = 20, kMaxThreads = 100;
   std::uint64_t count = 0;
   std::uint64_t thrown_on = 0;  // how often they were caught and thrown on before
   // Of these: not seen to come out of the handler's method, or at the line of the first throw. That may also be an
@@ -136,8 +137,9 @@ class Exceptions {
     bool is_settled = false;                // its thread was in the same handler again: it is not thrown on any more
     std::uint64_t time = 0, caught_at = 0;  // ns
     std::uint64_t thrown_on = 0, maybe_anew = 0;
-    bool is_elsewhere = false;     // thrown again out of the handler's method, and not seen to come through it
-    ExceptionSite handler;         // it was caught there before the last throw
+    bool is_elsewhere = false;  // thrown again out of the handler's method, and not seen to come through it
+    ExceptionSite handler;      // it was caught there before the last throw
+    std::vector<std::uint64_t> callers_of_handler;
     std::uint64_t came_again = 0;  // ns: of that throw, if it has no line and is in the handler's method
   };
   using Place = std::list<Open>::iterator;

@@ -90,6 +90,7 @@ std::string who_text(const Scope& scope, const ExceptionCount& count) {
   const auto& [way, times] = ways.front();
   std::string text;
   if (!way.passed.empty()) text = "through " + methods_text(scope, way.passed, Exceptions::kMaxPassed);
+  if (way.is_cut) text += " < ...";
   if (!way.callers.empty())
     text += (text.empty() ? "" : "; ") + ("handler called by " + methods_text(scope, way.callers, kShownCallers));
   if (!text.empty() && times < count.count)
@@ -191,6 +192,7 @@ void write_who(JsonWriter& json, const Scope& scope, const ExceptionCount& count
   json.key("ways").begin_array();
   for (const auto& [way, times] : ways_of(count)) {
     write_methods(json.begin_object().member("count", times), "passed", scope, way.passed);
+    if (way.is_cut) json.member("passedMore", true);
     write_methods(json, "callers", scope, way.callers);
     json.end_object();
   }

@@ -92,6 +92,11 @@ ErrorCategory category_of(int code) {
   switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return ErrorCategory::kMalformed;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PERM:
+    case SQLITE_PROTOCOL:
+    case SQLITE_READONLY:
     case SQLITE_NOMEM:
     case SQLITE_IOERR:
     case SQLITE_FULL:
@@ -230,6 +235,7 @@ Result<SqlAnswer> SqlDatabase::ask(std::string_view query, const SqlValues& valu
 
 Result<SqlAnswer> SqlDatabase::run(std::string_view query, const SqlValues& values) const {
   std::string_view rest;
+  if (query.find('\0') != query.npos) return fail(ErrorCategory::kUsage, "the query has a zero byte in it");
   JTRACE_ASSIGN_OR_RETURN(Statement statement, prepare(query, &rest));
   if (!statement) return fail(ErrorCategory::kUsage, "the query is empty");
   while (!trimmed(rest).empty()) {

@@ -10,7 +10,7 @@ namespace jtrace::trace::io {
 namespace {
 
 constexpr double kManyCalls = 100;
-constexpr std::size_t kLeastMethods = 3;
+constexpr std::size_t kLeastMethods = 10;  // of fewer, those that changed may be the most
 // Methods of one recording differ among each other by so much at least, and what differs by more than the second factor
 // is worth a look however much the others do.
 constexpr double kAlike = 1.25, kUnlike = 2;
@@ -41,7 +41,7 @@ double band_of(const std::vector<double>& ratios, double middle) {
 
 }  // namespace
 
-bool UsualRatio::applies() const { return methods != 0 && std::abs(ratio - 1) > kAboutOne; }
+bool UsualRatio::applies() const { return methods != 0 && std::abs(ratio - 1) > kAboutOne && alike * 3 > methods * 2; }
 
 UsualRatio usual_ratio(const FigureTable& before, const FigureTable& after) {
   std::vector<double> ratios, calls;
@@ -81,12 +81,9 @@ std::string usual_note(const DiffTable& table) {
   const bool any_differs = std::any_of(table.rows.begin(), table.rows.end(), [](auto& row) { return row.differs; });
   char ratio[32];
   std::snprintf(ratio, sizeof ratio, "x %.3g", usual.ratio);
-  const std::string of = counted(usual.methods, "method") + " with " + std::to_string(static_cast<int>(kManyCalls)) +
-                         " calls and more in both";
-  const std::string who =
-      usual.alike * 2 > usual.methods
-          ? "most methods took " + std::string(ratio) + " as long a call (the median of " + of + ")"
-          : "the median method took " + std::string(ratio) + " as long a call (of " + of + ", which differ much)";
+  const std::string who = "most methods took " + std::string(ratio) +
+                          " as long themselves, callees left out (the median of " + counted(usual.methods, "method") +
+                          " with " + std::to_string(static_cast<int>(kManyCalls)) + " calls and more in both)";
   return who + ": load of the machine or the tracer, if their code is the same; " +
          (any_differs ? "* differs from that" : "no other method of both differs from that so much that it matters");
 }

@@ -68,9 +68,10 @@ TEST(PinnedRule, CountsTheCarriersThatAreLeft) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].confidence, Confidence::kHint);
   EXPECT_THAT(found[0].sentence, HasSubstr("1 of 3 carriers of virtual threads is kept by \"v\", which waits"));
-  EXPECT_THAT(found[0].evidence, ElementsAre(HasSubstr("at App.wait(App.java:3)"),
-                                             "\"s\" #6 runs on \"ForkJoinPool-1-worker-2\" without a pause",
-                                             "1 carrier is left for all others"));
+  EXPECT_THAT(found[0].evidence,
+              ElementsAre(HasSubstr("at App.wait(App.java:3)"),
+                          "\"s\" #6 was on \"ForkJoinPool-1-worker-2\", which was always busy, at each look",
+                          "1 carrier is left for all others"));
   // The JDK replaces a carrier that is kept by Object.wait.
   for (ThreadsLook& look : facts.looks)
     look.threads[1].frames.insert(look.threads[1].frames.begin(), {"java.lang.Object.wait0"});
@@ -105,12 +106,12 @@ TEST(PinnedRule, SaysWhatPinsTheThreadAndShowsItsStack) {
   EXPECT_EQ(some.next, "jtrace stack 4711 --java --thread v") << "the other one has no name";
 }
 
-// Three carriers: one is kept, one runs a virtual thread all the time, one is idle; another virtual thread is parked.
+// Three carriers: one is kept, one runs a virtual thread all the time, one is idle; another virtual thread is ready.
 Facts short_of_carriers(int parallelism = 3) {
   auto threads = pinned_threads();
   threads[0].parallelism = parallelism;
   threads[0].waits = 7;
-  threads[2].virtual_state = "PARKED";
+  threads[2].virtual_state = "UNPARKED";
   threads.push_back({.key = 4, .name = "ForkJoinPool-1-worker-2", .ran_ns = 0});
   threads.push_back({.key = 5, .name = "ForkJoinPool-1-worker-3"});
   threads.push_back({.key = 6, .name = "s", .is_virtual = true, .carrier = "ForkJoinPool-1-worker-2"});
@@ -126,8 +127,8 @@ TEST(PinnedRule, IsFoundIfAThirdOfTheCarriersIsLeft) {
   const Finding found = found_by(find_pinned_carriers, facts).at(0);
   EXPECT_EQ(found.confidence, Confidence::kLikely);
   EXPECT_EQ(found.sentence,
-            "Only 1 of 3 carriers is left for 1 other virtual thread: \"v\" waits and keeps one, and \"s\" runs on "
-            "another without a pause.");
+            "Only 1 of 3 carriers is left for 1 other virtual thread: \"v\" waits and keeps one, and \"s\" was on "
+            "another at each look, which was always busy.");
   EXPECT_THAT(found.evidence, ::testing::Contains("1 carrier is left for all others"));
   EXPECT_EQ(confidence_of(short_of_carriers(4)), Confidence::kHint) << "the pool may start a fourth one";
   EXPECT_THAT(found_by(find_pinned_carriers, short_of_carriers(4)).at(0).sentence, HasSubstr("1 of 4 carriers"));
@@ -139,6 +140,9 @@ TEST(PinnedRule, IsAHintOfWhatHealthyProgramsDoToo) {
   for (ThreadsLook& look : alone.looks) look.threads.erase(look.threads.begin() + 2);
   for (ThreadsLook& look : alone.looks) look.threads[2].ran_ns = look.ns;
   EXPECT_EQ(confidence_of(alone), Confidence::kHint) << "nobody else needs a carrier";
+  Facts idle = short_of_carriers();
+  for (std::size_t i = 0; i < 2; ++i) idle.looks[i].threads[2].virtual_state = "PARKED";
+  EXPECT_EQ(confidence_of(idle), Confidence::kHint) << "one was ready at a look: chance";
   Facts waked = short_of_carriers();
   waked.looks.back().threads[0].waits = 16;
   EXPECT_EQ(confidence_of(waked), Confidence::kHint) << "it waits again and again";
@@ -174,10 +178,10 @@ Facts one_busy_carrier(const char* state, double ran = 0.9) {
 TEST(PinnedRule, FindsVirtualThreadsThatComputeWhileOthersAreReady) {
   const auto found = found_by(find_pinned_carriers, one_busy_carrier("UNPARKED"));
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].confidence, Confidence::kLikely);
+  EXPECT_EQ(found[0].confidence, Confidence::kHint) << "they may take turns between two looks";
   EXPECT_EQ(found[0].sentence,
-            "Virtual threads do not run: each of 1 carrier runs one virtual thread without a pause, and 1 other was "
-            "ready in all samples.");
+            "Virtual threads may wait long: each of 1 carrier is always busy, with the same virtual thread at each "
+            "look, and 1 other was ready each time.");
   EXPECT_THAT(found[0].evidence.front(), HasSubstr("\"s\" #2 runs on \"ForkJoinPool-1-worker-1\", at App.turn("));
   EXPECT_THAT(found_by(find_pinned_carriers, one_busy_carrier("STARTED")), IsEmpty()) << "a batch";
   EXPECT_THAT(found_by(find_pinned_carriers, one_busy_carrier("PARKED")), IsEmpty());

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "target/interrupted_call.h"
+
 namespace jtrace::target {
 namespace {
 
@@ -30,6 +32,17 @@ TEST(FutexCallOfRegisters, IsThatOfTheMachine) {
     registers.words[traits.arguments[1]] = 0x80;
     registers.words[traits.arguments[2]] = 2;
     EXPECT_EQ(futex_of_registers(registers), (FutexCall{0x7f01, 0x80, 2}));
+  }
+}
+
+TEST(InterruptedCall, IsToBeBegunAgain) {
+  for (const Isa isa : {Isa::kX86_64, Isa::kAarch64}) {
+    Registers registers{.words = {}, .isa = isa};
+    for (const std::int64_t result : {-512, -513, -514, -516, -4, 0, 1}) {
+      registers.words[isa == Isa::kX86_64 ? std::size_t{x86_64::kRax} : std::size_t{aarch64::kX0}] =
+          static_cast<std::uint64_t>(result);
+      EXPECT_EQ(is_interrupted_call(registers), result <= -512) << result;
+    }
   }
 }
 

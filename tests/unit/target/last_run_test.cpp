@@ -22,7 +22,7 @@ TEST(LastRun, IsReadInNanoseconds) {
 TEST(LastRun, OfOtherTextIsNotKnown) {
   for (const char* text :
        {"", "se.exec_start", "se.exec_start : 12\n", "se.exec_start : 12.5\n", "se.exec_start : x.662086\n",
-        "se.vruntime : 12.500000\n", "se.exec_start : 99999999999999999999.000000\n"})
+        "se.exec_start : 0.000000\n", "se.vruntime : 12.500000\n", "se.exec_start : 99999999999999999999.000000\n"})
     EXPECT_FALSE(parse_last_run(text)) << text;
 }
 

@@ -362,6 +362,36 @@ TEST_F(ExceptionTrace, TheOpenCallsAreTheCallersOfTheHandler) {
   EXPECT_EQ(row.ways, (std::map<ExceptionWay, std::uint64_t>{{{.passed = {}, .callers = {kOuter, 90}}, 1}}));
 }
 
+// It is thrown on by its handler and leaves: nobody's handler ended it.
+TEST_F(ExceptionTrace, WhatIsThrownOnHasNoCallersOfAHandler) {
+  raise(kFail, 10);
+  const std::vector<OpenFrame> calls = {{.method = kOuter}, {.method = kHandles}};
+  exceptions_.note(Catch{.threadIdRef = ThreadId(kThread),
+                         .time = Time(++now_ * kSecond),
+                         .objIdRef = ObjectId(kObject),
+                         .objHandle = kObject,
+                         .methodIdRef = MethodId(kHandles),
+                         .lineNumber = 20},
+                   scope_, &calls);
+  ++now_;
+  raise(kHandles, 21);
+  raise(kOuter, 0);
+  exceptions_.finish();
+  const auto [key, row] = exceptions_.most_first()[0];
+  EXPECT_EQ(key->end, ExceptionEnd::kLeft);
+  ASSERT_EQ(row->ways.size(), 1u);
+  EXPECT_EQ(row->ways.begin()->first.callers, std::vector<std::uint64_t>());
+}
+
+TEST_F(ExceptionTrace, AWayThatIsTooLongIsCut) {
+  for (std::uint64_t i = 0; i < Exceptions::kMaxPassed + 10; ++i) raise(1000 + i, i == 0 ? 10 : 0);
+  exceptions_.finish();
+  const ExceptionCount& row = *exceptions_.most_first()[0].second;
+  ASSERT_EQ(row.ways.size(), 1u);
+  EXPECT_TRUE(row.ways.begin()->first.is_cut);
+  EXPECT_EQ(row.ways.begin()->first.passed.size(), Exceptions::kMaxPassed);
+}
+
 TEST_F(ExceptionTrace, MemoryOfThreadsIsBounded) {
   for (std::uint64_t thread = 1; thread <= ExceptionCount::kMaxThreads + 5; ++thread) {
     raise(kFail, 10, thread + 100, thread);

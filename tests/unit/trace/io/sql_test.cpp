@@ -52,6 +52,7 @@ TEST(SqlDatabase, RefusesWhatDoesMoreThanRead) {
         "REINDEX", "ANALYZE", "ATTACH ':memory:' AS x", "DETACH main", "PRAGMA journal_mode = WAL",
         "PRAGMA writable_schema = 1", "SELECT load_extension('x')", "SELECT 1; DELETE FROM call", "SAVEPOINT s", ""})
     EXPECT_EQ(category(query), ErrorCategory::kUsage) << query;
+  EXPECT_EQ(category(std::string("SELECT 1\0x", 10)), ErrorCategory::kUsage) << "SQLite ends at the zero";
 }
 
 TEST(SqlDatabase, TakesWhatReads) {
