@@ -13,8 +13,10 @@
 #include "cli/completion.h"
 #include "cli/one_of.h"
 #include "cli/option_tables.h"
+#include "cli/unit_lines.h"
 #include "cli/units.h"
 #include "cli/version.h"
+#include "cli/word_scopes.h"
 
 namespace jtrace::cli {
 namespace {
@@ -138,7 +140,9 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv, std::s
   if (for_tables || word == "completion" || word == "--help" || argc < 2) add_completion_command(app, status);
   if (for_tables) return print_tables(app, {argv + 1, argv + argc});
   // Options of all commands may also come after the command's name, except where any words may come.
+  const auto form = help_form();
   for (CLI::App* command : app.get_subcommands({})) {
+    if (word_scopes_of(*command) == nullptr) command->formatter(form);
     if (!command->get_prefix_command()) command->fallthrough();
     // An option that may be repeated takes one word each time: the word after it may be the PID.
     for (CLI::Option* option : command->get_options({}))

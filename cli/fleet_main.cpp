@@ -15,6 +15,7 @@
 #include "base/time_text.h"
 #include "cli/fleet_arguments.h"
 #include "cli/stop_signals.h"
+#include "cli/unit_lines.h"
 #include "fleet/nats/collector.h"
 #include "fleet/nats/shipment.h"
 #include "fleet/spool_records.h"
@@ -219,7 +220,8 @@ int run(int argc, char** argv) {
     const auto collected = collect(collecting);
     status = collected ? *collected : report(collected.error());
   });
-  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
+  const auto form = help_form();
+  for (CLI::App* command : app.get_subcommands({})) command->fallthrough()->formatter(form);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {

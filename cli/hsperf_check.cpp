@@ -219,9 +219,9 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
       ->needs(until);
   add_time(*command, "--for", arguments->hold,
            "it must hold from now on for this time; the first test that fails ends it with 1 (0s: one test); with "
-           "--until: hold for this time without a break");
+           "--until: hold for this time without a break; a number alone is seconds");
   add_time(*command, "-i,--interval", arguments->interval,
-           "time between two tests (1s); shares and rates refer to it; a plain number: ms", kIntervalRange);
+           "time between two tests (1s); shares and rates refer to it; a number alone is ms", kIntervalRange);
   command->add_option("--then", arguments->command, "shell command to run for each condition that holds")
       ->type_name("CMD");
   command->add_option("--format", arguments->format, "text or json: one object at the end")

@@ -133,7 +133,7 @@ void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
   arguments->sources.mapped = true;
   auto* command = app.add_subcommand("poll", "counters at a fixed interval, as XML, CSV or JSON lines");
   add_source_arguments(*command, arguments->sources, true);
-  add_time(*command, "-i,--interval", arguments->interval, "time between samples (1s); a plain number: ms",
+  add_time(*command, "-i,--interval", arguments->interval, "time between samples (1s); a number alone is ms",
            {.plain = PlainUnit::kMilliseconds, .least = std::chrono::microseconds(10)});
   command->add_option("-n,--count", arguments->count, "number of samples (default: until the JVM ends)");
   add_time(*command, "-d,--duration", arguments->duration,
@@ -145,7 +145,7 @@ void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
   add_counters_option(*command, arguments->filter);
   command->add_flag("--full", arguments->full, "every counter in every sample, not only what changed");
   add_time(*command, "--gc-interval", arguments->gc_interval,
-           "xml: how often to look for pauses (10ms); a plain number: ms", kIntervalRange);
+           "xml: how often to look for pauses (10ms); a number alone is ms", kIntervalRange);
   command->add_flag("--no-gc", arguments->no_gc, "xml: look for pauses only at the samples");
   add_size(*command, "--max-size", arguments->max_size, "stop at this file size (default: no limit)");
   command->add_flag("--fragments", arguments->fragments, "xml: elements without a root");

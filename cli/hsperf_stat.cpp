@@ -114,7 +114,7 @@ void add_hsperf_stat(CLI::App& app, ExitStatus& status) {
   add_source_arguments(*command, arguments->sources, false);
   const auto take = [&interval = arguments->interval](std::chrono::nanoseconds time) { interval = time; };
   add_time(*command, "INTERVAL", std::function<void(std::chrono::nanoseconds)>(take),
-           "time between rows: 500ms, 2s; a plain number: ms",
+           "time between rows: 500ms, 2s; a number alone is ms",
            {.plain = PlainUnit::kMilliseconds, .least = std::chrono::microseconds(10)});
   command->add_option("COUNT", arguments->count, "number of rows (default: until the JVM ends)");
   command->add_option("--view", arguments->option, "gcutil, gc, gccause, ... (also -gcutil)");

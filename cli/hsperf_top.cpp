@@ -132,7 +132,7 @@ Result<> top(const TopArguments& arguments) {
 void add_hsperf_top(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<TopArguments>();
   auto* command = app.add_subcommand("top", "all JVMs on a terminal: heap, share of time in pauses, threads");
-  add_time(*command, "-i,--interval", arguments->interval, "time between frames (1s); a plain number: ms",
+  add_time(*command, "-i,--interval", arguments->interval, "time between frames (1s); a number alone is ms",
            kIntervalRange);
   command->add_option("-n,--count", arguments->count, "print this number of frames, one after the other");
   command->add_option("--sort", arguments->sort, "heap, gc, threads, pid or name")

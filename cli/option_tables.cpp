@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "cli/unit_lines.h"
 #include "cli/word_scopes.h"
 
 namespace jtrace::cli {
@@ -51,6 +52,7 @@ std::string lines_of(const CLI::App& command, const std::string& name) {
   const std::string footer = command.get_footer();
   if (!footer.empty())
     for (std::string_view line : split(footer, '\n')) out += "footer\t" + name + '\t' + one_field(line) + '\n';
+  for (const std::string& line : unit_lines(command)) out += "units\t" + name + '\t' + line + '\n';
   return out;
 }
 

@@ -12,7 +12,8 @@ namespace jtrace::cli {
 
 // One line each, fields separated by tabs: "command NAME DESCRIPTION", "option COMMAND NAMES VALUE DESCRIPTION",
 // "word-option COMMAND NAMES VALUE DESCRIPTION WORD,WORD...": an option that only some words have (word_scopes.h),
-// "positional COMMAND NAME required|optional DESCRIPTION", "footer COMMAND LINE". COMMAND is "" for the program itself.
+// "positional COMMAND NAME required|optional DESCRIPTION", "footer COMMAND LINE", "units COMMAND LINE" (unit_lines.h).
+// COMMAND is "" for the program itself.
 std::string option_tables(const CLI::App& app);
 
 // The commands that --help shows.

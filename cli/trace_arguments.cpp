@@ -4,6 +4,7 @@
 
 #include "cli/output_name.h"
 #include "cli/shipped_output.h"
+#include "cli/unit_lines.h"
 #include "cli/units.h"
 
 namespace jtrace::cli {
@@ -41,6 +42,7 @@ void TraceArguments::add_to(CLI::App& command) {
                           ->expected(1)
                           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
                           ->check(no_value);
+      if (spec.plain == PlainUnit::kMilliseconds) mark_milliseconds(*given->option);
     }
     if (spec.name == "output") add_old_name(command, given->option->check(wrong_trace_name), "--file");
     given_.push_back(std::move(given));

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/strings.h"
+#include "cli/unit_lines.h"
 
 namespace jtrace::cli {
 namespace {
@@ -32,15 +33,14 @@ CLI::Validator is_size() {
 
 CLI::Option* add_time(CLI::App& command, const std::string& names, std::function<void(std::chrono::nanoseconds)> take,
                       const std::string& help, TimeRange range) {
-  return command
-      .add_option_function<std::string>(
-          names,
-          [take = std::move(take), range](const std::string& word) {
-            take(std::chrono::nanoseconds(parse_duration(word, range.plain).value_or(0)));
-          },
-          help)
-      ->type_name("TIME")
-      ->check(is_time(range));
+  CLI::Option* option = command.add_option_function<std::string>(
+      names,
+      [take = std::move(take), range](const std::string& word) {
+        take(std::chrono::nanoseconds(parse_duration(word, range.plain).value_or(0)));
+      },
+      help);
+  if (range.plain == PlainUnit::kMilliseconds) mark_milliseconds(*option);
+  return option->type_name("TIME")->check(is_time(range));
 }
 
 CLI::Option* add_size(CLI::App& command, const std::string& names, std::uint64_t& value, const std::string& help) {

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "cli/unit_lines.h"
+
 namespace jtrace::cli {
 namespace {
 
@@ -33,7 +35,7 @@ std::string help_of(CLI::App& command, const std::string& name, CLI::AppFormatMo
     command.description(word + ": " + found->about);
     command.footer(name + " --help lists the others.");
   }
-  return CLI::Formatter().make_help(&command, name, mode);
+  return help_form()->make_help(&command, name, mode);
 }
 
 }  // namespace

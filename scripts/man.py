@@ -27,7 +27,7 @@ def tables(program):
     for line in run(program, "__tables").splitlines():
         kind, command, *fields = line.split("\t")
         if kind == "command":
-            commands[command] = {"about": fields[0], "option": [], "word-option": [], "positional": [], "footer": []}
+            commands[command] = {"about": fields[0], "option": [], "word-option": [], "positional": [], "footer": [], "units": []}
         else:
             commands[command][kind].append(fields)
     return commands
@@ -135,6 +135,8 @@ def page(name, command, all_commands, sections, date, version):
     out += [".SH OPTIONS", *option_lines(table["option"])]
     if table["word-option"]:
         out += [".SS Options of views", *word_option_lines(table)]
+    for (line,) in table["units"]:
+        out += [".PP", roff(line)]
     notes = [line for (line,) in table["footer"] if not re.match(r"(?i)example: ", line)]
     written = "\n".join(line for _, lines in sections for line in lines)
     if notes and not any(heading == "OPERATIONS" for heading, _ in sections) and notes[0] not in written:

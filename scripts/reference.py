@@ -77,6 +77,8 @@ def page(name, command, commands, sections):
     parts += ["## Options", options(table)]
     if table["word-option"]:
         parts += ["## Options of views", word_options(table)]
+    if table["units"]:
+        parts.append("  \n".join(line for (line,) in table["units"]))
     for heading, lines in sections[1:]:
         parts += ["## " + heading.capitalize(), prose(lines)]
     return "\n\n".join(parts) + "\n"

@@ -267,6 +267,7 @@ OptionSpec milliseconds(std::string_view name, std::string_view help, std::uint3
                         std::uint32_t least, std::uint32_t most) {
   OptionSpec spec = number(name, help, member, least, most);
   spec.value = "TIME";
+  spec.plain = PlainUnit::kMilliseconds;
   spec.set = [=](TraceOptions& options, const Items& items) -> Result<> {
     constexpr std::uint64_t kMillisecond = 1'000'000;  // ns
     const auto time = parse_duration(items[0], PlainUnit::kMilliseconds);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time_text.h"
 #include "session/options/filter_rule.h"
 #include "trace/record/definition_fields.h"
 
@@ -68,6 +69,7 @@ struct OptionSpec {
   std::function<Result<>(TraceOptions&, const std::vector<std::string>&)> set;
   // The effective value; nothing: it is not echoed.
   std::function<std::optional<std::string>(const TraceOptions&)> echo;
+  PlainUnit plain = PlainUnit::kSeconds;  // of a time: what a number without a unit is in
 };
 
 std::span<const OptionSpec> option_table();
