@@ -142,7 +142,23 @@ void append_hex(std::string& out, std::uint64_t value) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, value, 16).ptr);
 }
 
+namespace {
+
+// "8MB" and "8MiB" are "8M": all are powers of 1024.
+std::string_view without_byte(std::string_view text) {
+  constexpr std::string_view kLetters = "kKmMgGtT";
+  for (const std::string_view ending : {"iB", "B", "ib", "b"}) {
+    if (!text.ends_with(ending)) continue;
+    const std::string_view rest = text.substr(0, text.size() - ending.size());
+    if (!rest.empty() && kLetters.find(rest.back()) != kLetters.npos) return rest;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::optional<std::uint64_t> parse_size(std::string_view text) {
+  text = without_byte(text);
   if (text.empty()) return std::nullopt;
   int shift = 0;
   switch (text.back()) {

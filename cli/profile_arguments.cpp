@@ -76,6 +76,20 @@ Result<> check_profile(const ProfileArguments& arguments, const std::string& for
   return {};
 }
 
+namespace {
+
+// "2%" is the number 2.
+CLI::Validator without_percent() {
+  return CLI::Validator(
+      [](std::string& word) {
+        if (word.ends_with('%')) word.pop_back();
+        return std::string();
+      },
+      "");
+}
+
+}  // namespace
+
 void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
   arguments.inspect.format.clear();
   arguments.inspect.output.clear();
@@ -117,7 +131,9 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
   command.add_flag("--no-fallback", arguments.no_fallback, "fail if perf events are not allowed");
   command
       .add_option("--max-share", arguments.max_share,
-                  "if threads are stopped: largest share of the time for which the target is stopped, % (2)")
+                  "if threads are stopped: largest share of the time for which the target is stopped (2%)")
+      ->type_name("N%")
+      ->transform(without_percent())
       ->check(CLI::Range(0.01, 100.0));
   add_max_stop(command, arguments.inspect, "longest single stop (200ms)");
 }

@@ -259,8 +259,10 @@ class ExpressionParser {
       node.unit = Unit::kShare;
     } else if (const std::size_t start = at_; !word().empty()) {
       const std::string_view written = text_.substr(start, at_ - start);
-      const auto found = std::find_if(std::begin(kSuffixes), std::end(kSuffixes),
-                                      [&](const Suffix& each) { return each.text == written; });
+      const auto found = std::find_if(std::begin(kSuffixes), std::end(kSuffixes), [&](const Suffix& each) {
+        const std::string unit(each.text);
+        return written == unit || (each.unit == kSize && (written == unit + "B" || written == unit + "iB"));
+      });
       if (found == std::end(kSuffixes)) {
         at_ = start;
         return fault("no such unit (%, ns, us, ms, s, m, h, d, K, M, G, T)");

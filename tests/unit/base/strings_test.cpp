@@ -22,7 +22,11 @@ TEST(ParseDecimal, TakesWholeNumbersOnly) {
 TEST(ParseSize, KnowsPowersOf1024AndRefusesOverflow) {
   EXPECT_EQ(parse_size("64M"), 64u << 20);
   EXPECT_EQ(parse_size("10"), 10u);
-  for (const char* bad : {"", "M", "1MB", "-1", "99999999999999T"}) EXPECT_FALSE(parse_size(bad)) << bad;
+  for (const char* same : {"8M", "8MB", "8MiB", "8mb", "8192K", "8192KB", "8192kiB"})
+    EXPECT_EQ(parse_size(same), 8u << 20) << same;
+  EXPECT_EQ(parse_size("2GB"), 2u << 30);
+  for (const char* bad : {"", "M", "MB", "B", "8B", "8iB", "8MBB", "8Mi", "-1", "99999999999999T", "99999999999999TB"})
+    EXPECT_FALSE(parse_size(bad)) << bad;
 }
 
 TEST(XmlEscape, EscapesMarkupAndReplacesWhatXmlCannotCarry) {

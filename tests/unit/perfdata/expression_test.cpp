@@ -54,6 +54,7 @@ TEST(Expression, UnitsOfNumbers) {
   EXPECT_TRUE(holds("5% == 0.05"));
   EXPECT_TRUE(holds("1500ms == 1.5s and 2m == 120 and 2min == 120 and 1h == 3600 and 1d == 24h"));
   EXPECT_TRUE(holds("2K == 2048 and 1M == 1048576 and 1G == 1024M"));
+  EXPECT_TRUE(holds("2KB == 2048 and 1MiB == 1M and 1GB == 1024MB"));
   EXPECT_THAT(complaint("a > 5kg"), HasSubstr("character 6: no such unit"));
 }
 
