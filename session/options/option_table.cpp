@@ -58,6 +58,14 @@ OptionSpec choice(std::string_view name, std::string_view first, std::string_vie
           }};
 }
 
+// "a size from 1M to 4G"; one byte less than a round size is the round one, which is not reached.
+std::string size_range(std::uint64_t least, std::uint64_t most) {
+  using trace::record::size_option_text;
+  const std::string from = "a size from " + size_option_text(least);
+  return most % 1024 == 1023 ? from + " to just below " + size_option_text(most + 1)
+                             : from + " to " + size_option_text(most);
+}
+
 template <class Number>
 OptionSpec size(std::string_view name, std::string_view help, Number TraceOptions::*member, std::uint64_t least,
                 std::uint64_t most) {
@@ -68,8 +76,7 @@ OptionSpec size(std::string_view name, std::string_view help, Number TraceOption
           [=](TraceOptions& options, const Items& items) -> Result<> {
             const auto bytes = parse_size(items[0]);
             if (!bytes) return wrong_value(name, items[0], "a size in bytes (10, 512K, 64M, 1G)");
-            if (*bytes < least || *bytes > most)
-              return wrong_value(name, items[0], "between " + std::to_string(least) + " and " + std::to_string(most));
+            if (*bytes < least || *bytes > most) return wrong_value(name, items[0], size_range(least, most));
             options.*member = *bytes;
             return {};
           },

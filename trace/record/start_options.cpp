@@ -6,20 +6,20 @@
 #include "base/time_text.h"
 
 namespace jtrace::trace::record {
-namespace {
-
-std::string plain_size(std::uint64_t bytes) {
+std::string size_option_text(std::uint64_t bytes) {
   constexpr std::array<std::pair<int, char>, 3> kUnits = {{{30, 'G'}, {20, 'M'}, {10, 'K'}}};
   for (const auto& [bits, letter] : kUnits)
     if (bytes != 0 && bytes % (std::uint64_t{1} << bits) == 0) return std::to_string(bytes >> bits) + letter;
   return std::to_string(bytes);
 }
 
+namespace {
+
 std::string value_text(StartForm form, std::uint64_t value) {
   constexpr std::uint64_t kMillisecond = 1'000'000;  // ns
   switch (form) {
     case StartForm::kTime: return duration_text(value);
-    case StartForm::kSize: return plain_size(value);
+    case StartForm::kSize: return size_option_text(value);
     case StartForm::kMilliseconds: return duration_text(value * kMillisecond);
     case StartForm::kCount: break;
   }

@@ -22,6 +22,9 @@ namespace jtrace::trace::record {
 inline constexpr std::string_view kEventsOption = "events";
 inline constexpr std::string_view kMinContentionOption = "min-contention";
 
+// A size as a user gives it, without rounding: "512K", "1M", "4095".
+std::string size_option_text(std::uint64_t bytes);
+
 enum class StartForm { kTime, kSize, kCount, kMilliseconds };
 // `help` with the default in the place of "{default}", in the form in which a user gives it: 512K, 100ms.
 std::string option_help(std::string_view help, StartForm form, std::uint64_t normal);

@@ -110,7 +110,8 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_EQ(error_of("file="), "option output has no value; it takes FILE");
   EXPECT_THAT(error_of("duration=soon"), HasSubstr("'soon'"));
   EXPECT_THAT(error_of("duration=-1"), HasSubstr("'-1'"));
-  EXPECT_THAT(error_of("ring-memory=1K"), HasSubstr("between"));
+  EXPECT_THAT(error_of("ring-memory=1K"), HasSubstr("'1K' is not a size from 1M to 4G"));
+  EXPECT_THAT(error_of("sample-interval=2G"), HasSubstr("'2G' is not a size from 0 to just below 2G"));
   EXPECT_THAT(error_of("names=nice"), HasSubstr("'exact' or 'classic'"));
   EXPECT_THAT(error_of("strict=maybe"), HasSubstr("'maybe'"));
   EXPECT_THAT(error_of("rotate=2"), HasSubstr("max-size"));
