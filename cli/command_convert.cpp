@@ -19,8 +19,11 @@
 #include "cli/summaries.h"
 #include "cli/trace_input.h"
 #include "cli/trace_output.h"
+#include "trace/io/document_kind.h"
+#include "trace/io/fault_log.h"
 #include "trace/io/format_writer.h"
 #include "trace/io/loss_sink.h"
+#include "trace/io/profile_file.h"
 #include "trace/io/sqlite_csv.h"
 
 namespace jtrace::cli {
@@ -161,6 +164,15 @@ Result<> convert_profile(const ConvertArguments& arguments, const io::StackProfi
   return write_output(arguments.output, text);
 }
 
+// What cannot be read cannot be converted first either.
+Error no_profile(const std::string& input) {
+  const auto first = input == "-" ? Result<std::string>("") : io::first_bytes(input);
+  if (const auto why = first ? io::why_not_read(io::document_kind(*first)) : std::string_view(); !why.empty())
+    return io::malformed_at(input, {}, "is " + std::string(why));
+  return {ErrorCategory::kUsage,
+          "a picture is made of a profile: convert " + input + " to collapsed first, and that to svg"};
+}
+
 ExitStatus run(const ConvertArguments& arguments) {
   if (const Result<> good = refuse_overwriting(arguments.output, arguments.inputs); !good) return report(good.error());
   const std::string format =
@@ -183,9 +195,7 @@ ExitStatus run(const ConvertArguments& arguments) {
     report_written(arguments, format, counted((*profile)->stacks.size(), "stack"));
     return ExitStatus::kOk;
   }
-  if (format == "svg")
-    return report(Error{ErrorCategory::kUsage, "a picture is made of a profile: convert " + arguments.inputs.front() +
-                                                   " to collapsed first, and that to svg"});
+  if (format == "svg") return report(no_profile(arguments.inputs.front()));
   return convert_trace(arguments, format);
 }
 

@@ -16,8 +16,13 @@ enum class DocumentKind : std::uint8_t {
   kSddf,
   kDatabase,  // SQLite's
   kElf,       // a core, a program, a library
+  kPprof,     // a profile of pprof
+  kJfr,       // a recording of JDK Flight Recorder
 };
 DocumentKind document_kind(std::string_view first_bytes);
+
+// Why jtrace does not read a trace or a profile from it, as the end of a sentence: "a database: ..."; "" if it may.
+std::string_view why_not_read(DocumentKind kind);
 
 // Whether its head may say that it is a snapshot (jtrace.kind): a profile, or a view as events.
 bool may_be_snapshot(std::string_view first_bytes);

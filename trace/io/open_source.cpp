@@ -15,19 +15,6 @@ namespace {
 
 constexpr std::size_t kPeek = 4096;
 
-// Formats that jtrace writes or meets, but does not read.
-constexpr std::string_view kJson =
-    "JSON, but not JSON lines of jtrace: jtrace writes such files and does not read them; convert the trace from which "
-    "it was made";
-constexpr std::pair<DocumentKind, std::string_view> kNotRead[] = {
-    {DocumentKind::kAnswer, kJson},
-    {DocumentKind::kJson, kJson},
-    {DocumentKind::kDatabase,
-     "a database: jtrace sql asks it, as a file that is not packed; other commands read the trace from which it was "
-     "made"},
-    {DocumentKind::kElf, "an ELF file (a core?), not a trace"},
-};
-
 // Returns the examined bytes again, and reports progress.
 class WatchedSource final : public ByteSource {
  public:
@@ -69,8 +56,8 @@ Result<std::unique_ptr<EventSource>> make_event_source(std::unique_ptr<ByteSourc
   for (const FormatReader& format : options.more)
     if (format.recognises(first))
       return format.open(std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options), name, faults);
-  for (const auto& [unread, what] : kNotRead)
-    if (kind == unread) return fail(malformed_at(name, {}, "is " + std::string(what)));
+  if (const std::string_view why = why_not_read(kind); !why.empty())
+    return fail(malformed_at(name, {}, "is " + std::string(why)));
   auto source = std::make_unique<WatchedSource>(std::move(bytes), std::move(first), options);
   if (kind == DocumentKind::kSddf) return make_sddf_source(std::move(source), name, faults);
   return std::unique_ptr<EventSource>(std::make_unique<XmlSource>(
