@@ -15,6 +15,7 @@
 #include "cli/summaries.h"
 #include "cli/units.h"
 #include "sampling/hottest.h"
+#include "sampling/java_only.h"
 #include "sampling/profile_targets.h"
 #include "trace/option_keys.h"
 
@@ -107,9 +108,11 @@ Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileA
   // Samples are stamped with the monotonic clock.
   const ClockAnchor clocks = ClockAnchor::now();
   sampling::Hottest hottest;
+  sampling::JavaOnly java_only;
   const bool names_hottest = !arguments.inspect.output.empty();
   JTRACE_ASSIGN_OR_RETURN(const auto summary, sampler.run(stop, [&](const sampling::TakenSample& sample) {
     if (names_hottest && sample.wait == sampling::WaitKind::kNone) hottest.add(sample.thread.walk);
+    if (format == "xml") java_only.add(sample.thread.walk);
     return recording.files->output().take(sample, clocks.wall_of(sample.time), targets.label_of(sample.process.pid()));
   }));
   sampling::ProfileEnd end{summary.lost, summary.no_wakers, recording.not_sampled(targets)};
@@ -117,7 +120,8 @@ Result<ExitStatus> run_sampler(sampling::ProfileTargets& targets, const ProfileA
   const bool complete = end.lost == 0 && end.missing.empty();
   JTRACE_RETURN_IF_ERROR(recording.files->finish(std::move(end)));
   report_summary(summary, options, sampler.events());
-  if (const std::string line = hottest.text(); !line.empty()) log_info(line);
+  for (const std::string& line : {hottest.text(), java_only.text()})
+    if (!line.empty()) log_info(line);
   if (format == "collapsed" && options.events.switches)
     log_info(
         "the file's numbers are nanoseconds, which collapsed stacks cannot say: a .speedscope.json keeps the unit");
@@ -143,14 +147,17 @@ Result<ExitStatus> run_stopping(sampling::ProfileTargets& targets, const Profile
   plan.shape = {};
   JTRACE_ASSIGN_OR_RETURN(const auto output, open_profile_output(inspection, plan));
   const auto weight = static_cast<std::uint64_t>(1e9 / options.hz);
+  sampling::JavaOnly java_only;
   JTRACE_ASSIGN_OR_RETURN(const auto summary,
                           coreinspect::run_profile(inspection, options, stop, [&](const auto& snapshot, auto time) {
+                            for (const auto& thread : snapshot.threads) java_only.add(thread.walk);
                             return output->take(snapshot, time, weight);
                           }));
   head.elapsed = static_cast<std::uint64_t>(summary.elapsed.count());
   head.missing = summary.missing;
   JTRACE_RETURN_IF_ERROR(output->finish(head));
   log_info(stopping_summary(summary));
+  if (const std::string line = java_only.text(); format == "xml" && !line.empty()) log_info(line);
   for (const std::string& line : summary.missing) log_info("missing: " + line);
   return summary.missing.empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }

@@ -150,10 +150,12 @@ TEST_P(Sampling, WritesWhatTheNameOfTheFileSays) {
   start();
   ASSERT_TRUE(jvm_);
   const ScratchDir folder;
+  std::string said;
   const auto written = [&](const std::string& name) {
     const std::string path = folder.file(name);
     const CommandOutput done = profile({"--duration", "1", "--hz", "199", "-o", path});
     EXPECT_EQ(done.status, 0) << done.err;
+    said = done.err;
     return read_file(path).value_or("");
   };
   EXPECT_THAT(written("a.collapsed"), HasSubstr(";Parts.loop;"));
@@ -162,7 +164,10 @@ TEST_P(Sampling, WritesWhatTheNameOfTheFileSays) {
   EXPECT_GE(speedscope["profiles"].size(), 2u);
   EXPECT_TRUE(written("a.pb.gz").starts_with("\x1f\x8b"));
   EXPECT_THAT(written("a.html"), HasSubstr("Parts.loop"));
+  EXPECT_THAT(said, Not(HasSubstr("Java frames only")));
+  // The VM's own threads work too.
   EXPECT_THAT(written("a.xml"), HasSubstr("methodEntry"));
+  EXPECT_THAT(said, HasSubstr("a trace has Java frames only: of "));
 }
 
 TEST_P(Sampling, RefusesWhatCannotBe) {
