@@ -40,6 +40,7 @@ Result<std::unique_ptr<debug::Source>> open_source(coreinspect::Inspection& insp
   }
   JTRACE_ASSIGN_OR_RETURN(auto core, debug::CoreSource::open(inspection, arguments.world));
   for (const std::string& line : core->missing()) log_info("missing: " + line);
+  note_unused_option(inspection);
   return Opened(std::move(core));
 }
 

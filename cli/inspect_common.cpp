@@ -6,7 +6,6 @@
 #include "cli/units.h"
 #include "coreinspect/tools/snapshot_events.h"
 #include "session/document/trace_identity.h"
-#include "target/elf_image.h"
 #include "target/jvm_discovery.h"
 #include "trace/file_sink.h"
 #include "trace/io/document_kind.h"
@@ -21,15 +20,6 @@ bool is_file_name(const std::string& text) {
 }
 
 namespace {
-
-// Of a core that has what was read so far, a wrong libjvm.so is not noticed.
-void note_unused(const target::Target& target, const std::string& libjvm) {
-  const std::string& own = target.libjvm().build_id();
-  const auto given = target::ElfImage::open(libjvm);
-  if (!given || own.empty() || given->build_id() == own) return;
-  log_info("--libjvm " + libjvm + " is not used: its build id is " +
-           (given->build_id().empty() ? "absent" : given->build_id()) + ", the core has " + own);
-}
 
 bool may_be_trace(const std::string& path) {
   const auto first = trace::io::first_bytes(path);
@@ -49,10 +39,11 @@ Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectAr
     JTRACE_ASSIGN_OR_RETURN(auto process, open_selected(arguments.target, Takes::kJvmOrFile));
     JTRACE_ASSIGN_OR_RETURN(target, target::Target::open_process(std::move(process)));
   }
-  auto inspection = coreinspect::Inspection::open(std::move(target));
-  if (inspection && (*inspection)->target().core() && !arguments.files.libjvm.empty())
-    note_unused((*inspection)->target(), arguments.files.libjvm);
-  return inspection;
+  return coreinspect::Inspection::open(std::move(target));
+}
+
+void note_unused_option(const coreinspect::Inspection& inspection) {
+  if (const std::string line = inspection.target().unused_option(); !line.empty()) log_info(line);
 }
 
 Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& path) {

@@ -26,6 +26,8 @@ struct InspectArguments {
 bool is_file_name(const std::string& text);
 // `jtrace stack`, `top`, `profile` and `diagnose` open their target with it too.
 Result<std::unique_ptr<coreinspect::Inspection>> open_inspection(const InspectArguments& arguments);
+// A --libjvm or --sysroot that does not fit a core, if the answer lacks nothing for that: after the answer.
+void note_unused_option(const coreinspect::Inspection& inspection);
 // The file appears when it is complete; "-" is stdout.
 Result<std::unique_ptr<trace::ByteSink>> open_whole_output(const std::string& path);
 // The identity of the target for node and processCreate.

@@ -31,6 +31,7 @@ Result<LoadedHeap> of_jvm(const InspectArguments& arguments) {
                   .identity = identity_of(*inspection, arguments.options.show_secrets)};
   const auto lines = inspection->missing();
   heap.missing.insert(heap.missing.end(), lines.begin(), lines.end());
+  note_unused_option(*inspection);
   JsonWriter json(heap.target);
   write_target(json, *inspection);
   return heap;

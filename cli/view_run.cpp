@@ -236,8 +236,10 @@ ExitStatus run_view(InspectArguments arguments, const coreinspect::View& view) {
   const auto missing = (arguments.format == "xml" && !as_values) || !view.run
                            ? write_events(**inspection, arguments, view, options)
                            : write_view(**inspection, arguments, view, options);
-  if (missing)
+  if (missing) {
     for (const std::string& line : (*inspection)->vm().warnings()) log_info(line);
+    note_unused_option(**inspection);
+  }
   return finish(missing, what);
 }
 

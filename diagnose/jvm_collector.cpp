@@ -29,6 +29,12 @@ void add_missing(Collected& collected, const std::vector<std::string>& lines) {
       collected.missing.push_back(line);
 }
 
+// What a core lacks; files are known to be missing only when they are asked for.
+void add_lacks(Collected& collected, const std::vector<std::string>& of_target) {
+  collected.target_incomplete = collected.target_incomplete || !of_target.empty();
+  add_missing(collected, of_target);
+}
+
 LateFact fact_of(const coreinspect::LateThread& late) {
   return {.key = late.java.id, .name = late.java.name, .why = late.why, .frame = late.frame};
 }
@@ -102,13 +108,12 @@ Result<Publish> JvmCollector::open() {
   // Java's.
   const coreinspect::SnapshotOptions snapshot{.max_stop = options_.max_stop, .native = true};
   sampler_.emplace(*inspection_, snapshot);
-  std::vector<std::string> missing = inspection_->missing();
-  const bool incomplete = !missing.empty();
+  std::vector<std::string> missing;
   if (!inspection_->healthy())
     missing.push_back("locks and names of threads: " + inspection_->healthy().error().message());
   return [release = inspection_->vm().release(), feature = inspection_->vm().feature(), missing,
-          incomplete](Collected& collected) {
-    collected.target_incomplete = incomplete;
+          lacks = inspection_->missing()](Collected& collected) {
+    add_lacks(collected, lacks);
     collected.facts.release = release;
     collected.facts.feature = feature;
     add_missing(collected, missing);
@@ -125,7 +130,9 @@ Result<Publish> JvmCollector::look_at_threads() {
   if (process) SocketPeers(*process, inspection_->target().memory()).note_in(*last_);
   last_->stopped += std::exchange(stopped_, {});
   last_->stops += std::exchange(stops_, 0);
-  return [look = *last_, crash = crash_of(*inspection_, snapshot), missing = snapshot.missing](Collected& collected) {
+  return [look = *last_, crash = crash_of(*inspection_, snapshot), missing = snapshot.missing,
+          lacks = inspection_->missing()](Collected& collected) {
+    add_lacks(collected, lacks);
     if (crash) collected.facts.crash = crash;
     add_stop(collected, look.pause);
     add_missing(collected, missing);
@@ -207,7 +214,8 @@ Result<Publish> JvmCollector::look_at_busy_threads() {
 Result<Publish> JvmCollector::look_at_safepoint() {
   if (coreinspect::CachedMemory* cached = inspection_->vm().cached_memory()) cached->reset();
   const auto report = coreinspect::report_safepoint(*inspection_, {.max_stop = options_.max_stop});
-  return [fact = fact_of(report), missing = report.missing](Collected& collected) {
+  return [fact = fact_of(report), missing = report.missing, lacks = inspection_->missing()](Collected& collected) {
+    add_lacks(collected, lacks);
     collected.facts.safepoints.push_back(fact);
     add_missing(collected, missing);
   };
@@ -227,7 +235,9 @@ Result<Publish> JvmCollector::look_at_mutexes() {
     std::this_thread::sleep_for(std::max(options_.interval / 3, kLeast));
     second = look_of(look());
   }
-  return [looks = std::vector{first, second}, missing = report.missing](Collected& collected) {
+  return [looks = std::vector{first, second}, missing = report.missing,
+          lacks = inspection_->missing()](Collected& collected) {
+    add_lacks(collected, lacks);
     collected.facts.mutexes = looks;
     add_missing(collected, missing);
   };

@@ -16,6 +16,17 @@
 #include "target/root_directory.h"
 
 namespace jtrace::target {
+namespace {
+
+bool is_libjvm(std::string_view path) { return path.ends_with("/libjvm.so"); }
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// The kernel's mark is no part of the path.
+bool is_path_of(const CoreMappedFile& range, std::string_view path) {
+  return range.path == path || (range.path.starts_with(path) && range.path.substr(path.size()) == " (deleted)");
+}
+
+}  // namespace
 
 CoreMemory::CoreMemory(const CoreFile& core, const CoreFileOptions& options) : core_(core), options_(options) {
   add_segments();
@@ -28,7 +39,7 @@ CoreMemory::~CoreMemory() {
 }
 
 std::string CoreMemory::local_path(const std::string& path) const {
-  if (!options_.libjvm.empty() && path.ends_with("/libjvm.so")) return options_.libjvm;
+  if (!options_.libjvm.empty() && is_libjvm(path)) return options_.libjvm;
   return options_.sysroot.empty() ? path : options_.sysroot + path;
 }
 
@@ -91,7 +102,45 @@ std::vector<std::string> CoreMemory::problems() const {
   std::vector<std::string> lines;
   for (const Problem& problem : problems_)
     if (problem.wanted) lines.push_back(problem.text);
+  const std::lock_guard lock(unnamed_mutex_);
+  for (const bool libjvm : {true, false})
+    for (const auto& [path, why] : unnamed_)
+      if (is_libjvm(path) == libjvm && !why.empty() && !is_told(path))
+        lines.push_back("symbols of " + name_of(path) + ": " + why);
   return lines;
+}
+
+bool CoreMemory::is_told(const std::string& path) const {
+  const auto known = mapped_.find(path);
+  return known != mapped_.end() && known->second.problem && known->second.problem->wanted;
+}
+
+void CoreMemory::note_unnamed(const std::string& path) const {
+  if (!options_.tell_unnamed) return;
+  const std::lock_guard lock(unnamed_mutex_);
+  if (!unnamed_.contains(path)) unnamed_.emplace(path, why_unusable(path));
+}
+
+std::string CoreMemory::why_unusable(const std::string& path) const {
+  if (const auto known = mapped_.find(path); known != mapped_.end() && known->second.usable) return {};
+  auto file = map_file(path);
+  if (!file) {
+    if (file.error().help.empty()) file.error().help = help_for_missing(path);
+    return file.error().message();
+  }
+  ::munmap(const_cast<std::byte*>(file->bytes), file->size);
+  return {};
+}
+
+std::string CoreMemory::unused_option(const std::string& path) const {
+  if (options_.libjvm.empty() && options_.sysroot.empty()) return {};
+  const std::lock_guard lock(unnamed_mutex_);
+  if (unnamed_.contains(path) || is_told(path)) return {};
+  const std::string why = why_unusable(path);
+  if (why.empty()) return {};
+  return (options_.libjvm.empty() ? "--sysroot " + options_.sysroot + " is not used for libjvm.so: "
+                                  : "--libjvm " + options_.libjvm + " is not used: ") +
+         why;
 }
 
 void CoreMemory::note_hole(Address address) const {
@@ -107,27 +156,32 @@ void CoreMemory::note_hole(Address address) const {
 const CoreMemory::MappedFile& CoreMemory::file_of(const std::string& path) {
   const auto known = mapped_.find(path);
   if (known != mapped_.end()) return known->second;
-  auto file = map_file(path);
+  const auto file = map_file(path);
   if (file) return mapped_.emplace(path, *file).first->second;
-  if (file.error().help.empty()) file.error().help = help_for_missing(path);
   problems_.emplace_back().text = file.error().message();
   return mapped_.emplace(path, MappedFile{.problem = &problems_.back()}).first->second;
 }
 
-Result<CoreMemory::MappedFile> CoreMemory::map_file(const std::string& path) {
+Result<UniqueFd> CoreMemory::open_mapped(const std::string& path) const {
   const std::string local = local_path(path);
-  UniqueFd fd;
-  if (!options_.sysroot.empty() && local != options_.libjvm) {
-    JTRACE_ASSIGN_OR_RETURN(const UniqueFd root, open_file(options_.sysroot, O_PATH | O_DIRECTORY));
-    auto opened = open_in_root(root.get(), path, O_RDONLY | O_NONBLOCK);
-    if (!opened) {
-      opened.error().path = local;
-      return fail(std::move(opened.error()));
-    }
-    fd = std::move(*opened);
-  } else {
-    JTRACE_ASSIGN_OR_RETURN(fd, open_file(local, O_RDONLY | O_NONBLOCK));
-  }
+  if (options_.sysroot.empty() || local == options_.libjvm) return open_file(local, O_RDONLY | O_NONBLOCK);
+  JTRACE_ASSIGN_OR_RETURN(const UniqueFd root, open_file(options_.sysroot, O_PATH | O_DIRECTORY));
+  auto opened = open_in_root(root.get(), path, O_RDONLY | O_NONBLOCK);
+  if (!opened) opened.error().path = local;
+  return opened;
+}
+
+// The build id of others is not read here: what is read of a copy on trial (CoreFileOptions::missed) becomes part of
+// it.
+Result<CoreMemory::MappedFile> CoreMemory::map_file(const std::string& path) const {
+  auto file = check_and_map(path);
+  if (!file && file.error().help.empty() && is_libjvm(path)) file.error().help = help_for_missing(path);
+  return file;
+}
+
+Result<CoreMemory::MappedFile> CoreMemory::check_and_map(const std::string& path) const {
+  const std::string local = local_path(path);
+  JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, open_mapped(path));
   struct stat facts {};
   if (::fstat(fd.get(), &facts) != 0) return fail(system_error("cannot read the size of", local));
   if (!S_ISREG(facts.st_mode) || facts.st_size == 0)
@@ -142,7 +196,7 @@ Result<CoreMemory::MappedFile> CoreMemory::map_file(const std::string& path) {
     ::munmap(at, file.size);
     return fail(std::move(machine.error()));
   }
-  if (auto same = check_identity(path); !same) {
+  if (auto same = check_identity(std::move(fd), path); !same) {
     ::munmap(at, file.size);
     return fail(std::move(same.error()));
   }
@@ -164,57 +218,63 @@ Result<> CoreMemory::check_machine(const MappedFile& file, const std::string& pa
 
 namespace {
 
-// The file of that build id where the process had it, or among the JDKs that packages install; "" if there is none.
+// The file of that build id where the process had it, or a libjvm.so among the JDKs that packages install; "" if there
+// is none.
 std::string fitting_file(const std::string& path, const std::string& build_id) {
   std::vector<std::string> candidates{path};
   std::error_code ignored;
-  for (const auto& jdk : std::filesystem::directory_iterator("/usr/lib/jvm", ignored))
-    for (const char* place :
-         {"/lib/server/libjvm.so", "/jre/lib/amd64/server/libjvm.so", "/jre/lib/aarch64/server/libjvm.so"})
-      candidates.push_back(jdk.path().string() + place);
+  if (is_libjvm(path))
+    for (const auto& jdk : std::filesystem::directory_iterator("/usr/lib/jvm", ignored))
+      for (const char* place :
+           {"/lib/server/libjvm.so", "/jre/lib/amd64/server/libjvm.so", "/jre/lib/aarch64/server/libjvm.so"})
+        candidates.push_back(jdk.path().string() + place);
   for (const std::string& each : candidates)
     if (const auto image = ElfImage::open(each); image && image->build_id() == build_id) return each;
   return {};
 }
 
-// `fits`: of fitting_file(), "" if there is none.
-std::string help_for(const std::string& path, const std::string& fits) {
-  if (fits.empty()) return "give the right one (--sysroot, --libjvm)";
-  return fits == path ? "leave --sysroot and --libjvm out: " + path + " of this machine has that build id"
-                      : "--libjvm " + fits + " has that build id";
-}
-
 }  // namespace
 
-// At this point pieces_ holds only the core's own memory.
+// `fits`: of fitting_file(), "" if there is none.
+std::string CoreMemory::help_for(const std::string& path, const std::string& fits) const {
+  if (fits.empty())
+    return is_libjvm(path) ? "give the right one (--sysroot, --libjvm)" : "give the right one (--sysroot)";
+  if (fits != path) return "--libjvm " + fits + " has that build id";
+  const std::string given = local_path(path) == options_.libjvm ? "--libjvm" : "--sysroot";
+  return "leave " + given + " out: " + path + " of this machine has that build id";
+}
+
+// Of a file that is not used, so that pieces_ holds only the core's own memory of it.
 std::string CoreMemory::dumped_build_id(const std::string& path) const {
   const auto& files = core_.files();
   const auto first = std::find_if(files.begin(), files.end(),
-                                  [&](const auto& range) { return range.path == path && range.offset == 0; });
+                                  [&](const auto& range) { return range.offset == 0 && is_path_of(range, path); });
   if (first == files.end()) return {};
   const auto dumped = LoadedImage::read(*this, first->start);
   return dumped ? dumped->build_id() : std::string();
 }
 
 std::string CoreMemory::help_for_missing(const std::string& path) const {
-  if (!path.ends_with("/libjvm.so")) return {};
   const std::string build_id = dumped_build_id(path);
-  if (build_id.empty()) return "give the file with --libjvm, or the files of its machine with --sysroot";
+  if (build_id.empty() && !is_libjvm(path)) return {};
+  const std::string give = is_libjvm(path) ? "give the file with --libjvm, or the files of its machine with --sysroot"
+                                           : "give the files of its machine with --sysroot";
+  if (build_id.empty()) return give;
   const std::string fits = fitting_file(path, build_id);
-  if (!fits.empty()) return help_for(path, fits);
-  return "its build id is " + build_id + ": give the file with --libjvm, or the files of its machine with --sysroot";
+  return "its build id is " + build_id + ": " + (fits.empty() ? give : help_for(path, fits));
 }
 
 // Compares the build id of the dumped first page with the file's.
-Result<> CoreMemory::check_identity(const std::string& path) const {
+Result<> CoreMemory::check_identity(UniqueFd file, const std::string& path) const {
   const std::string dumped = dumped_build_id(path);
   if (dumped.empty()) return {};
-  const auto file = ElfImage::open(local_path(path));
-  if (!file || file->build_id() == dumped) return {};
+  const auto image = ElfImage::from_fd(std::move(file), local_path(path));
+  if (!image) return fail(image.error());
+  if (image->build_id() == dumped) return {};
   return fail(Error{.category = ErrorCategory::kMalformed,
                     .text = "this file is not the one the process had mapped: its build id is " +
-                            (file->build_id().empty() ? std::string("absent") : file->build_id()) + ", the core has " +
-                            dumped,
+                            (image->build_id().empty() ? std::string("absent") : image->build_id()) +
+                            ", the core has " + dumped,
                     .path = local_path(path),
                     .help = help_for(path, fitting_file(path, dumped))});
 }

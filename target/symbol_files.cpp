@@ -23,9 +23,7 @@ Result<ElfImage> image_in_memory(const MemoryReader& memory, const Mapping& mapp
   return ElfImage::from_fd(std::move(file), mapping.path);
 }
 
-}  // namespace
-
-std::vector<ElfImage> open_symbol_files(const Target& target, const Mapping& mapping) {
+std::vector<ElfImage> open_files(const Target& target, const Mapping& mapping) {
   std::vector<ElfImage> images;
   if (mapping.path == kVdso) {
     if (auto image = image_in_memory(target.memory(), mapping)) images.push_back(std::move(*image));
@@ -50,6 +48,14 @@ std::vector<ElfImage> open_symbol_files(const Target& target, const Mapping& map
     if (debug) images.push_back(std::move(*debug));
   }
   images.push_back(std::move(*file));
+  return images;
+}
+
+}  // namespace
+
+std::vector<ElfImage> open_symbol_files(const Target& target, const Mapping& mapping, bool wanted) {
+  auto images = open_files(target, mapping);
+  if (wanted && images.empty()) target.note_unnamed(mapping);
   return images;
 }
 

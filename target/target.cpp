@@ -166,7 +166,20 @@ pid_t Target::nspid() const { return process_ ? process_->nspid() : core_->pid()
 
 Result<UniqueFd> Target::open_mapped(const Mapping& mapping) const {
   if (process_) return process_->open_mapped(mapping);
-  return open_file(core_memory_->local_path(mapping.path), O_RDONLY | O_NONBLOCK);
+  return core_memory_->open_mapped(mapping.path);
+}
+
+// A file that was deleted while it was mapped is often replaced by a later one: another build id is no fault then.
+void Target::note_unnamed(const Mapping& mapping) const {
+  if (!core_memory_) return;
+  const bool libjvm = mapping.path == libjvm_mapping_.path;
+  if (libjvm && core_memory_->has_own_libjvm()) return core_memory_->note_unnamed(mapping.path);
+  if (!mapping.deleted && (libjvm || !core_memory_->sysroot().empty())) core_memory_->note_unnamed(mapping.path);
+}
+
+std::string Target::unused_option() const {
+  if (!core_memory_ || (libjvm_mapping_.deleted && !core_memory_->has_own_libjvm())) return {};
+  return core_memory_->unused_option(libjvm_mapping_.path);
 }
 
 UniqueFd Target::open_root() const {

@@ -44,6 +44,12 @@ class Target {
   Result<UniqueFd> open_mapped(const Mapping& mapping) const;
   // The root directory to which the paths of mappings refer; empty if it is this process's own.
   UniqueFd open_root() const;
+  // The symbols of a mapped image were asked for, and open_symbol_files() has none: of a core, missing() says so if its
+  // file does not fit. Of files other than libjvm.so only if there is a sysroot: many a machine lacks them.
+  void note_unnamed(const Mapping& mapping) const;
+  // "--sysroot /x is not used ...": it, or --libjvm, was given for a core and does not fit, and no answer lacks
+  // anything for that; otherwise "".
+  std::string unused_option() const;
   // Parts that were needed and are missing; one line each.
   std::vector<std::string> missing() const;
 

@@ -13,9 +13,10 @@ namespace jtrace::coreinspect {
 using target::Address;
 using target::ElfSymbol;
 
-VmSymbols::VmSymbols(const target::Target& target)
-    : images_(target::open_symbol_files(target, target.libjvm_mapping())), bias_(target.libjvm().bias()) {
-  if (const std::string* note = target.core() ? target.core()->own_note(kNote) : nullptr)
+VmSymbols::VmSymbols(const target::Target& target) : bias_(target.libjvm().bias()) {
+  const std::string* note = target.core() ? target.core()->own_note(kNote) : nullptr;
+  images_ = target::open_symbol_files(target, target.libjvm_mapping(), note == nullptr);
+  if (note)
     for (const std::string_view line : split(*note, '\n'))
       if (const std::size_t space = line.find(' '); space != line.npos)
         if (const auto value = parse_decimal<Address>(line.substr(space + 1)))

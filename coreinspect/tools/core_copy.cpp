@@ -57,8 +57,9 @@ struct Trial {
 Result<Trial> try_core(const target::ProcessCopy& copy) {
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd file, core_in_memory(copy));
   Trial trial;
-  auto target = target::Target::open_core(path_of_core(file),
-                                          {.sysroot = "/proc/self/fdinfo", .libjvm = {}, .missed = &trial.missed});
+  auto target = target::Target::open_core(
+      path_of_core(file),
+      {.sysroot = "/proc/self/fdinfo", .libjvm = {}, .missed = &trial.missed, .tell_unnamed = false});
   if (!target) {
     trial.missing = {target.error().message()};
     return trial;

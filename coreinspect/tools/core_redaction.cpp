@@ -106,6 +106,7 @@ class Redaction {
     JTRACE_ASSIGN_OR_RETURN(file_, core_in_memory(core_.copy));
     JTRACE_ASSIGN_OR_RETURN(auto target, target::Target::open_core(path_of_core(file_), {.sysroot = "/proc/self/fdinfo",
                                                                                          .libjvm = {},
+                                                                                         .tell_unnamed = false,
                                                                                          .read = &short_reads_,
                                                                                          .long_read = &long_reads_}));
     JTRACE_ASSIGN_OR_RETURN(inspection_, Inspection::open(std::move(target)));
@@ -260,7 +261,8 @@ class Redaction {
 Result<std::vector<std::string>> try_views(const CoreCopy& core) {
   JTRACE_ASSIGN_OR_RETURN(const UniqueFd file, core_in_memory(core.copy));
   JTRACE_ASSIGN_OR_RETURN(
-      auto target, target::Target::open_core(path_of_core(file), {.sysroot = "/proc/self/fdinfo", .libjvm = {}}));
+      auto target, target::Target::open_core(path_of_core(file),
+                                             {.sysroot = "/proc/self/fdinfo", .libjvm = {}, .tell_unnamed = false}));
   JTRACE_ASSIGN_OR_RETURN(const auto inspection, Inspection::open(std::move(target)));
   return run_views(*inspection, views_that(fact::kInRedactedCore));
 }

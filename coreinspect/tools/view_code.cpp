@@ -4,7 +4,7 @@
 #include "base/strings.h"
 #include "coreinspect/model/thread_reader.h"
 #include "coreinspect/tools/value_text.h"
-#include "target/elf_image.h"
+#include "target/symbol_files.h"
 
 namespace jtrace::coreinspect {
 
@@ -86,12 +86,13 @@ void find_mapping_of(const Inspection& inspection, Address at, std::vector<Findi
   if (!mapping->path.empty()) text += ", file offset " + hex(mapping->offset + (at - mapping->start));
   findings.push_back({"mapping", text});
   if (mapping->path != target.libjvm_mapping().path) return;
-  auto fd = target.open_mapped(*mapping);
-  if (!fd) return;
-  const auto image = target::ElfImage::from_fd(std::move(*fd), mapping->path);
-  if (!image || image->build_id() != target.libjvm().build_id()) return;
-  if (const auto* symbol = image->symbol_at(at - target.libjvm().bias()))
-    findings.push_back({"symbol", std::string(symbol->name) + "+" + hex(at - target.libjvm().bias() - symbol->value)});
+  const target::Address vaddr = at - target.libjvm().bias();
+  for (const target::ElfImage& image : target::open_symbol_files(target, *mapping)) {
+    const target::ElfSymbol* symbol = image.symbol_at(vaddr);
+    if (!symbol) continue;
+    findings.push_back({"symbol", std::string(symbol->name) + "+" + hex(vaddr - symbol->value)});
+    return;
+  }
 }
 
 }  // namespace

@@ -74,6 +74,30 @@ class HeldJvm {
   std::unique_ptr<JvmProcess> jvm_;
 };
 
+// All bytes are in the core, but names of native frames are in the files.
+void expect_symbols_only_of_its_files(const std::string& core, const Jdk& jdk) {
+  const ScratchDir empty;
+  const auto stack = [&](const std::string& sysroot, const std::string& format) {
+    return must(run_jtrace({"stack", core, "--sysroot", sysroot, "--format", format}));
+  };
+  const auto named = stack(jdk.root.value_or("/"), "text");
+  EXPECT_THAT(named.err, ::testing::Not(HasSubstr("symbols"))) << named.err;
+  const auto unnamed = stack(empty.path(), "json");
+  EXPECT_EQ(unnamed.status, 9) << unnamed.err;
+  EXPECT_THAT(unnamed.err, ::testing::AllOf(HasSubstr("missing: symbols of libjvm.so: "), HasSubstr("build id"),
+                                            HasSubstr(empty.path())));
+  const json document = json::parse(unnamed.out, nullptr, false);
+  EXPECT_FALSE(document["complete"]);
+  EXPECT_THAT(document["missing"].dump(), HasSubstr("symbols of libjvm.so"));
+  const auto found = must(run_jtrace({"diagnose", core, "--sysroot", empty.path()}));
+  EXPECT_THAT(found.err, HasSubstr("missing: symbols of libjvm.so: ")) << found.out;
+  EXPECT_THAT(found.out, HasSubstr("symbols of libjvm.so: ")) << "why it is skipped";
+  // What needs no symbols is whole.
+  const auto info = must(run_jtrace({"inspect", core, "info", "--sysroot", empty.path()}));
+  EXPECT_EQ(info.status, 0) << info.err;
+  EXPECT_THAT(info.err, HasSubstr("is not used for libjvm.so: ")) << info.err;
+}
+
 TEST_P(EachJvm, WholeAndSmallSayTheSame) {
   const HeldJvm jvm(GetParam());
   const ScratchDir folder("jtrace-core");
@@ -98,6 +122,7 @@ TEST_P(EachJvm, WholeAndSmallSayTheSame) {
   EXPECT_GE(live.size(), 14u);
   EXPECT_EQ(dump_of_json(answer(small, "threads", kNoFiles)), live);
   EXPECT_EQ(data(answer(whole, "histogram", kNoFiles)), data(answer(jvm->pid_text(), "histogram")));
+  expect_symbols_only_of_its_files(whole, GetParam().jdk);
   jvm->signal(SIGCONT);
   must(jvm->ask("states"));
   record_support(GetParam().jdk, to_string(GetParam().collector), "live", "core");

@@ -6,13 +6,17 @@
 #include <lz4frame.h>
 #include <zstd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <random>
 
+#include "base/file.h"
 #include "target/core_memory.h"
 #include "target/debug_file.h"
+#include "target/symbol_files.h"
 #include "target/target.h"
 #include "tests/testlib/must.h"
+#include "tests/testlib/scratch_dir.h"
 #include "tests/unit/target/core_builder.h"
 
 namespace jtrace::target {
@@ -20,7 +24,10 @@ namespace {
 
 using test::CoreBuilder;
 using test::must;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Result<CoreFile> parse(const std::vector<std::byte>& bytes) { return CoreFile::from_bytes(bytes); }
 
@@ -246,6 +253,93 @@ TEST(Target, RefusesACoreWithoutHotspot) {
   ASSERT_FALSE(target);
   EXPECT_THAT(target.error().message(), HasSubstr("no HotSpot in this core; files: true"));
   EXPECT_EQ(exit_status(target.error()), ExitStatus::kNotAttachable);
+}
+
+// A core of a process with two libraries, all of whose bytes are in it; their images are those of /bin/true.
+class SymbolsOfACore : public ::testing::Test {
+ protected:
+  static constexpr Address kLibjvm = 0x10000000, kOther = 0x20000000;
+
+  void SetUp() override {
+    image_ = must(read_file("/bin/true"));
+    const auto other = ElfImage::open("/bin/false");
+    build_id_ = must(ElfImage::open("/bin/true")).build_id();
+    if (!other || build_id_.empty() || other->build_id().empty() || other->build_id() == build_id_)
+      GTEST_SKIP() << "true and false of this machine are one program, or have no build id";
+    other_id_ = other->build_id();
+  }
+  std::unique_ptr<Target> open(const CoreFileOptions& options, const std::string& mark = "") const {
+    CoreBuilder builder;
+    const Address size = (image_.size() + 4095) / 4096 * 4096;
+    builder.machine(kNativeIsa).thread(5, 1, 2);
+    builder.files({{kLibjvm, kLibjvm + size, 0, "/made/up/libjvm.so" + mark},
+                   {kOther, kOther + size, 0, "/made/up/libaa.so" + mark}});
+    std::string whole = image_;
+    whole.resize(size);
+    builder.segment(kLibjvm, whole).segment(kOther, whole);
+    return must(Target::of_core(must(parse(builder.build())), options));
+  }
+  // Asks for the symbols of both, libjvm.so last.
+  static std::vector<std::string> missing_of(const Target& target) {
+    for (const Address at : {kOther, kLibjvm}) (void)open_symbol_files(target, *find_mapping(target.mappings(), at));
+    return target.missing();
+  }
+  std::string put(const std::string& name, const std::string& from) const {
+    std::filesystem::create_directories(folder_.file("made/up"));
+    const std::string path = folder_.file("made/up/" + name);
+    std::filesystem::copy_file(from, path, std::filesystem::copy_options::overwrite_existing);
+    return path;
+  }
+
+  test::ScratchDir folder_;
+  std::string image_, build_id_, other_id_;
+};
+
+TEST_F(SymbolsOfACore, ThatAreNotBelowTheSysrootAreMissing) {
+  const auto target = open({.sysroot = folder_.path()});
+  EXPECT_THAT(target->missing(), IsEmpty()) << "nothing was asked for";
+  EXPECT_THAT(target->unused_option(), AllOf(HasSubstr("--sysroot " + folder_.path() + " is not used for libjvm.so: "),
+                                             HasSubstr("/made/up/libjvm.so")));
+  EXPECT_THAT(missing_of(*target),
+              ElementsAre(AllOf(HasSubstr("symbols of libjvm.so: "), HasSubstr("No such file"), HasSubstr(build_id_),
+                                HasSubstr(folder_.file("made/up/libjvm.so")), HasSubstr("--libjvm")),
+                          AllOf(HasSubstr("symbols of libaa.so: "), HasSubstr("No such file"), HasSubstr(build_id_),
+                                HasSubstr(folder_.file("made/up/libaa.so")), HasSubstr("--sysroot"))));
+  EXPECT_EQ(target->unused_option(), "") << "told already";
+  EXPECT_EQ(missing_of(*target).size(), 2u) << "once";
+}
+
+TEST_F(SymbolsOfACore, AreThoseOfTheFilesBelowTheSysroot) {
+  (void)put("libjvm.so", "/bin/true");
+  (void)put("libaa.so", "/bin/true");
+  const auto target = open({.sysroot = folder_.path()});
+  EXPECT_EQ(target->unused_option(), "");
+  EXPECT_THAT(missing_of(*target), IsEmpty());
+}
+
+TEST_F(SymbolsOfACore, OfAnotherBuildAreNamedWithBothBuildIds) {
+  const std::string libjvm = put("libjvm.so", "/bin/false");
+  (void)put("libaa.so", "/bin/true");
+  const auto both = AllOf(HasSubstr("its build id is " + other_id_ + ", the core has " + build_id_), HasSubstr(libjvm));
+  EXPECT_THAT(missing_of(*open({.sysroot = folder_.path()})), ElementsAre(both));
+  EXPECT_THAT(missing_of(*open({.libjvm = libjvm})), ElementsAre(both));
+  EXPECT_THAT(open({.libjvm = libjvm})->unused_option(), AllOf(HasSubstr("--libjvm"), HasSubstr("is not used"), both));
+  std::ofstream(libjvm) << "no image";
+  EXPECT_THAT(missing_of(*open({.sysroot = folder_.path()})), ElementsAre(HasSubstr("not an ELF file")));
+}
+
+TEST_F(SymbolsOfACore, AreMissingWithoutASysrootOnlyOfLibjvm) {
+  EXPECT_THAT(missing_of(*open({})), ElementsAre(AllOf(HasSubstr("symbols of libjvm.so"), HasSubstr(build_id_),
+                                                       HasSubstr("--libjvm, or"), HasSubstr("--sysroot"))));
+  EXPECT_EQ(open({})->unused_option(), "");
+}
+
+TEST_F(SymbolsOfACore, OfDeletedFilesAndOfCopiesAreNotMissed) {
+  EXPECT_THAT(missing_of(*open({.sysroot = folder_.path()}, " (deleted)")), IsEmpty());
+  EXPECT_EQ(open({.sysroot = folder_.path()}, " (deleted)")->unused_option(), "");
+  EXPECT_THAT(missing_of(*open({.libjvm = put("libjvm.so", "/bin/false")}, " (deleted)")),
+              ElementsAre(HasSubstr(other_id_)));
+  EXPECT_THAT(missing_of(*open({.sysroot = folder_.path(), .tell_unnamed = false})), IsEmpty());
 }
 
 // A truncated or damaged core is refused or read; nothing crashes, hangs or reads outside.
