@@ -26,6 +26,9 @@ inline constexpr std::span<const std::size_t> kPerfOrder = native::kAarch64
 // user_pt_regs of AArch64). So many of them have the general registers, sp and pc.
 inline constexpr std::size_t kContextWords = std::max(kNativeTraits.sp, kNativeTraits.pc) + 1;
 
+// The register with the result of a system call.
+inline constexpr std::size_t kCallResult = native::kAarch64 ? aarch64::kCallResult : x86_64::kCallResult;
+
 // The note of a core with the vector registers that NT_FPREGSET does not have. On AArch64 it has all but those of SVE,
 // which no walk needs: none.
 inline constexpr std::uint32_t kVectorsNote = native::kAarch64 ? aarch64::kVectorsNote : x86_64::kVectorsNote;

@@ -18,4 +18,7 @@ inline constexpr auto kPerfOrder = [] {
 
 inline constexpr std::uint32_t kVectorsNote = 0;
 
+// The result of a system call.
+inline constexpr std::size_t kCallResult = kX0;
+
 }  // namespace jtrace::target::aarch64

@@ -15,4 +15,7 @@ inline constexpr std::array<std::size_t, 17> kPerfOrder = {kRax, kRbx, kRcx, kRd
 
 inline constexpr std::uint32_t kVectorsNote = NT_X86_XSTATE;
 
+// The result of a system call.
+inline constexpr std::size_t kCallResult = kRax;
+
 }  // namespace jtrace::target::x86_64
