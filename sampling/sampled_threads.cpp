@@ -133,6 +133,9 @@ std::string SampledThreads::name_of_ended(pid_t tid) const {
 
 void SampledThreads::named(pid_t tid, std::string name) {
   if (names_.size() >= kMostKnown) names_.clear();
+  // It was perhaps looked up when it had no name of its own yet.
+  if (const auto known = known_.find(tid); known != known_.end() && !known->second.is_java())
+    known->second.report.name = name;
   names_[tid] = std::move(name);
 }
 

@@ -35,7 +35,7 @@ class SampledThreads {
   // Without registers and frames; valid until the next call. `sp` 0: it is not known where its stack was, so the thread
   // is known by its number alone.
   const coreinspect::ThreadReport& of(pid_t tid, target::Address sp);
-  // The kernel's record that it got that name. It is asked for only where the thread has ended before it was looked up.
+  // The kernel's record that it got that name: of a thread that has ended since, or was looked up before.
   void named(pid_t tid, std::string name);
   // It has ended: its number may be another thread's soon.
   void forget(pid_t tid);

@@ -156,6 +156,7 @@ TEST(SampledThreads, ThatWereJustStartingGetTheirOwnName) {
   jvm.start(1001, "java", 0);
   EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "java");
   jvm.threads.named(1001, "brief-1");
+  EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "brief-1");
   jvm.kernel.clear();
   jvm.now += 2 * kSecond;
   EXPECT_EQ(jvm.name_of(1001, 0x1ff0), "brief-1");
