@@ -422,7 +422,8 @@ TEST(TraceDiff, MethodsThatDifferMuchHaveNothingUsual) {
     after.push_back({name, 1000, 100 * ratio});
     ratio *= 1.4;
   }
-  const Difference made = compare(methods_of(before), methods_of(after), false);
+  const Recording one = methods_of(before), other = methods_of(after);
+  const Difference made = compare(one, other, false);
   EXPECT_EQ(made.usual_note, "");
   EXPECT_EQ(diff_text(made, 20).find('*'), std::string::npos);
 }
