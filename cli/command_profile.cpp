@@ -150,14 +150,15 @@ Result<ExitStatus> run_stopping(sampling::ProfileTargets& targets, const Profile
   sampling::JavaOnly java_only;
   JTRACE_ASSIGN_OR_RETURN(const auto summary,
                           coreinspect::run_profile(inspection, options, stop, [&](const auto& snapshot, auto time) {
-                            for (const auto& thread : snapshot.threads) java_only.add(thread.walk);
+                            if (format == "xml")
+                              for (const auto& thread : snapshot.threads) java_only.add(thread.walk);
                             return output->take(snapshot, time, weight);
                           }));
   head.elapsed = static_cast<std::uint64_t>(summary.elapsed.count());
   head.missing = summary.missing;
   JTRACE_RETURN_IF_ERROR(output->finish(head));
   log_info(stopping_summary(summary));
-  if (const std::string line = java_only.text(); format == "xml" && !line.empty()) log_info(line);
+  if (const std::string line = java_only.text(); !line.empty()) log_info(line);
   for (const std::string& line : summary.missing) log_info("missing: " + line);
   return summary.missing.empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }

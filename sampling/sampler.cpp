@@ -43,8 +43,8 @@ Sleepers look_ahead(const Jvms& jvms) {
   for (const auto& [pid, jvm] : jvms)
     for (const pid_t tid : jvm->process().threads().value_or(std::vector<pid_t>())) {
       if (monotonic_ns() >= due) return sleepers;
-      (void)jvm->name_of(tid);  // it may have ended when its first wait is decoded
       sleepers.look(*jvm, tid);
+      (void)jvm->name_of(tid);  // of one that runs: it may have ended when its first wait is decoded
       if (due == UINT64_MAX) due = monotonic_ns() + kLookAhead;
     }
   return sleepers;
