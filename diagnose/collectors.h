@@ -108,6 +108,8 @@ struct TcpLine {
   std::uint64_t inode = 0;
 };
 std::vector<TcpLine> parse_tcp(std::string_view text);
+// The inode of the socket to which a link of /proc/PID/fd leads; nothing if it leads to something else.
+std::optional<std::uint64_t> socket_at(int folder, const char* name);
 
 // The JVM's counters in its hsperfdata file.
 class CounterCollector {

@@ -194,11 +194,10 @@ std::vector<std::string> places_of(const Contention& lock, const Keys& waiters) 
 // Since when: before the first look its owner had not run, so that it had the lock already.
 void add_duration(const Contention& lock, std::vector<std::string>& evidence) {
   const ThreadKey owner = lock.owner();
-  const std::uint64_t before = least_duration(lock.facts, 0, std::span(&owner, 1)) - lock.seen();
+  const std::uint64_t lasted = least_duration(lock.facts, 0, std::span(&owner, 1)), before = lasted - lock.seen();
   if (before >= kNotable)
     evidence.push_back("its owner had not run for " + duration_words(before) +
-                       " before the first look: it has had the lock for at least " +
-                       lasted_words(lock.facts, before + lock.seen()));
+                       " before the first look: it has had the lock for at least " + lasted_words(lock.facts, lasted));
 }
 
 // Why it keeps the lock is often in its variables. Threads without a name are not told apart.

@@ -50,15 +50,8 @@ std::set<std::uint64_t> sockets_of(const target::Process& process) {
   const int folder = ::openat(process.proc_fd(), "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* entries = folder >= 0 ? ::fdopendir(folder) : nullptr;
   if (!entries) return inodes;
-  constexpr std::string_view kSocket = "socket:[";
-  while (const dirent* entry = ::readdir(entries)) {
-    std::array<char, 64> link{};
-    const ssize_t size = ::readlinkat(::dirfd(entries), entry->d_name, link.data(), link.size());
-    const std::string_view text(link.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-    if (!text.starts_with(kSocket) || !text.ends_with(']')) continue;
-    if (const auto inode = parse_decimal<std::uint64_t>(text.substr(kSocket.size(), text.size() - kSocket.size() - 1)))
-      inodes.insert(*inode);
-  }
+  while (const dirent* entry = ::readdir(entries))
+    if (const auto inode = socket_at(::dirfd(entries), entry->d_name)) inodes.insert(*inode);
   ::closedir(entries);
   return inodes;
 }
@@ -79,6 +72,15 @@ SocketFact fact_of(const std::vector<TcpLine>& lines, const std::set<std::uint64
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> socket_at(int folder, const char* name) {
+  constexpr std::string_view kSocket = "socket:[";
+  std::array<char, 64> link{};
+  const ssize_t size = ::readlinkat(folder, name, link.data(), link.size());
+  const std::string_view text(link.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (!text.starts_with(kSocket) || !text.ends_with(']')) return std::nullopt;
+  return parse_decimal<std::uint64_t>(text.substr(kSocket.size(), text.size() - kSocket.size() - 1));
+}
 
 // The kernel hands the table over in pieces: when other sockets come or go meanwhile, it repeats lines.
 std::vector<TcpLine> parse_tcp(std::string_view text) {

@@ -1,8 +1,5 @@
 #include "diagnose/socket_peers.h"
 
-#include <unistd.h>
-
-#include <array>
 #include <optional>
 
 #include "base/strings.h"
@@ -23,16 +20,6 @@ bool still_sleeps(const target::Process& process, const ThreadFact& thread) {
   return status && target::parse_status(*status).state == 'S' && coreinspect::count_of_waits(*status) == thread.waits;
 }
 
-std::optional<std::uint64_t> socket_of(const target::Process& process, int descriptor) {
-  constexpr std::string_view kSocket = "socket:[";
-  std::array<char, 64> link{};
-  const ssize_t size =
-      ::readlinkat(process.proc_fd(), ("fd/" + std::to_string(descriptor)).c_str(), link.data(), link.size());
-  const std::string_view text(link.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-  if (!text.starts_with(kSocket) || !text.ends_with(']')) return std::nullopt;
-  return parse_decimal<std::uint64_t>(text.substr(kSocket.size(), text.size() - kSocket.size() - 1));
-}
-
 }  // namespace
 
 void SocketPeers::note_in(ThreadsLook& look) {
@@ -47,20 +34,21 @@ void SocketPeers::note_in(ThreadsLook& look) {
 std::string SocketPeers::peer_of(const ThreadFact& thread) {
   const auto call = process_.read_proc("task/" + std::to_string(thread.tid) + "/syscall");
   const auto descriptor = call ? target::descriptor_of_syscall(*call, memory_) : std::nullopt;
-  const auto inode = descriptor ? socket_of(process_, *descriptor) : std::nullopt;
+  const auto inode =
+      descriptor ? socket_at(process_.proc_fd(), ("fd/" + std::to_string(*descriptor)).c_str()) : std::nullopt;
   const std::string peer = inode ? peer_of_socket(*inode) : "";
   return still_sleeps(process_, thread) ? peer : "";
 }
 
 std::string SocketPeers::peer_of_socket(std::uint64_t inode) {
-  for (const char* name : {"net/tcp", "net/tcp6"}) {
-    const auto text = read_ ? Result<std::string>(std::string()) : process_.read_proc(name);
-    if (!text) continue;
-    for (TcpLine& line : parse_tcp(*text)) peers_[line.inode] = std::move(line.peer);
+  if (!peers_) {
+    peers_.emplace();
+    for (const char* name : {"net/tcp", "net/tcp6"})
+      if (const auto text = process_.read_proc(name))
+        for (TcpLine& line : parse_tcp(*text)) (*peers_)[line.inode] = std::move(line.peer);
   }
-  read_ = true;
-  const auto found = peers_.find(inode);
-  return found == peers_.end() ? "" : found->second;
+  const auto found = peers_->find(inode);
+  return found == peers_->end() ? "" : found->second;
 }
 
 }  // namespace jtrace::diagnose

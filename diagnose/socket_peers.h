@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "diagnose/facts.h"
@@ -26,8 +27,7 @@ class SocketPeers {
 
   const target::Process& process_;
   const target::MemoryReader& memory_;
-  std::map<std::uint64_t, std::string> peers_;  // by inode
-  bool read_ = false;
+  std::optional<std::map<std::uint64_t, std::string>> peers_;  // by inode; nothing before one is asked for
 };
 
 }  // namespace jtrace::diagnose

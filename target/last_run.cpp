@@ -16,22 +16,26 @@ namespace {
 
 constexpr std::string_view kField = "se.exec_start";
 
-// The processor on which a sleeping thread ran last; nothing if it does not sleep.
-std::optional<unsigned> processor_of(const Process& process, pid_t tid) {
+std::uint64_t ns_of_a_tick() { return kNanosPerSecond / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
+
+// A thread that sleeps.
+struct Sleeping {
+  unsigned processor = 0;   // on which it ran last
+  std::uint64_t begin = 0;  // ns of CLOCK_BOOTTIME: when it began, to a tick
+};
+std::optional<Sleeping> sleeping(const Process& process, pid_t tid) {
   const auto text = process.read_proc("task/" + std::to_string(tid) + "/stat");
   if (!text) return std::nullopt;
   const StatLine line(*text);
   if (line.state() != 'S' && line.state() != 'D') return std::nullopt;
-  return static_cast<unsigned>(line.number(StatLine::kProcessor));
+  return Sleeping{.processor = static_cast<unsigned>(line.number(StatLine::kProcessor)),
+                  .begin = line.number(StatLine::kStartTicks) * ns_of_a_tick()};
 }
 
-// ns since it began, and a tick more; 0 if that is not known.
-std::uint64_t age_of(const Process& process, pid_t tid) {
-  const auto text = process.read_proc("task/" + std::to_string(tid) + "/stat");
-  const std::uint64_t ticks = text ? StatLine(*text).number(StatLine::kStartTicks) : 0;
-  const auto a_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
-  const std::uint64_t begin = ticks * (kNanosPerSecond / a_second), now = clock_ns(CLOCK_BOOTTIME);
-  return ticks == 0 || begin > now ? 0 : now - begin + kNanosPerSecond / a_second;
+// Whether it is so old; a tick is allowed for.
+bool has_lived(const Sleeping& thread, std::uint64_t ns) {
+  const std::uint64_t now = clock_ns(CLOCK_BOOTTIME);
+  return thread.begin != 0 && thread.begin <= now && ns <= now - thread.begin + ns_of_a_tick();
 }
 
 // The calling thread is on one processor for as long as this lives.
@@ -78,7 +82,7 @@ std::map<pid_t, std::chrono::nanoseconds> times_asleep(const Process& process, s
   std::map<unsigned, std::vector<pid_t>> by_processor;
   for (const pid_t tid : tids) {
     if (monotonic_ns() >= due) return {};
-    if (const auto processor = processor_of(process, tid)) by_processor[*processor].push_back(tid);
+    if (const auto thread = sleeping(process, tid)) by_processor[thread->processor].push_back(tid);
   }
   std::map<pid_t, std::chrono::nanoseconds> times;
   const OnProcessor here;
@@ -91,8 +95,9 @@ std::map<pid_t, std::chrono::nanoseconds> times_asleep(const Process& process, s
       if (monotonic_ns() >= due) return times;
       const auto text = process.read_proc("task/" + std::to_string(tid) + "/sched");
       const auto last = text ? parse_last_run(*text) : std::nullopt;
-      if (!last || *last > *now || processor_of(process, tid) != processor) continue;
-      if (*now - *last <= age_of(process, tid)) times[tid] = std::chrono::nanoseconds(*now - *last);
+      const auto thread = sleeping(process, tid);
+      if (!last || *last > *now || !thread || thread->processor != processor) continue;
+      if (has_lived(*thread, *now - *last)) times[tid] = std::chrono::nanoseconds(*now - *last);
     }
   }
   return times;
