@@ -171,9 +171,12 @@ TEST_P(OffCpu, KeepsToItsTimeWithAThousandThreads) {
   // Of processor time: how long that takes is the machine's, which has other tests to run.
   EXPECT_LT(done.cpu, std::chrono::seconds(10)) << done.err;
   const TableRow naps = row_of(done.out, "[sleep] Naps.");
-  // Of some 13,000. A busy machine does not get all of them, and says so.
-  const bool lost = done.err.find("switches of threads were lost") != std::string::npos;
-  EXPECT_GE(naps.times, lost ? 1000 : 5000) << done.err;
+  // Of some 13,000. A busy machine does not get all of them, and says how many it lost.
+  double lost = 0;
+  if (const std::size_t at = done.err.find(" s, "); at != std::string::npos)
+    std::istringstream(done.err.substr(at + 4)) >> lost;
+  EXPECT_GE(naps.times + lost, 5000) << done.err;
+  EXPECT_GE(naps.times, 100) << done.err;
   EXPECT_LT(naps.longest, 1000) << done.err;
 }
 
