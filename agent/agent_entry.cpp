@@ -1,6 +1,7 @@
 // The entry points of the library. Nothing else is exported (agent.map).
 #include <jni.h>
 #include <jvmti.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string_view>
@@ -18,11 +19,25 @@ namespace {
 // result is 0 and jtrace has the details from there.
 enum AttachResult : jint { kDone = 0, kBadOptions = 1, kCannotConnect = 2 };
 
+// A JVM that is starting takes commands before it gives environments of JVM TI. This is the thread that serves them: the
+// start does not wait for it.
+void wait_until_up(JavaVM* vm) {
+  constexpr int kLimitMs = 2000, kStepMs = 5;
+  for (int waited = 0; waited < kLimitMs; waited += kStepMs) {
+    void* env = nullptr;
+    const jint given = vm->GetEnv(&env, JVMTI_VERSION_1_2);
+    if (given == JNI_OK) static_cast<jvmtiEnv*>(env)->DisposeEnvironment();
+    if (given != JNI_EDETACHED) return;
+    usleep(kStepMs * 1000);
+  }
+}
+
 jint attach(JavaVM* vm, std::string_view options) {
   char path[128];
   if (!option_value(options, "connect", path, sizeof path)) return kBadOptions;
   UniqueFd control = connect_to(path);
   if (!control) return kCannotConnect;
+  wait_until_up(vm);
   Reason error;
   std::unique_ptr<AgentSession> session = begin_session(vm, static_cast<UniqueFd&&>(control), true, "", error);
   if (session == nullptr) return kDone;

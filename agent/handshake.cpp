@@ -113,6 +113,8 @@ std::unique_ptr<AgentSession> begin_session(JavaVM* vm, UniqueFd control, bool l
   if (failure != error.text) error.set(failure);
   if (frame.type == record::FrameType::kStart) send_failure(socket, error.status, failure);
   if (session->jvmti != nullptr) session->jvmti->DisposeEnvironment();
+  // Nobody has used it yet. One that stayed would make each later trace believe that the JVM is being traced.
+  if (session->writer.pool) munmap(session->writer.pool.base(), session->pool_size);
   return nullptr;
 }
 

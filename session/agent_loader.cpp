@@ -60,9 +60,23 @@ class Loading {
           const attach::MeetingSocket& meeting, const attach::Waiter& waiter)
       : process_(process), options_(options), session_(session), meeting_(meeting), waiter_(waiter) {}
 
-  // Makes the JVM load the library and waits for the agent's Hello. The JVM answers `load` only after Agent_OnAttach,
-  // which waits for jtrace. So both are watched.
+  // Makes the JVM load the library and waits for the agent's Hello. JDK 21 and later refuse while the JVM is starting.
   Result<GreetedAgent> load(const std::string& library) {
+    constexpr std::chrono::milliseconds kPause(20);
+    for (;;) {
+      auto loaded = load_once(library);
+      if (loaded || !is_too_early(loaded.error()) || waiter_.remaining() < kPause) return loaded;
+      if (waiter_.pause(kPause) == Woken::kCancelled) return interrupted();
+    }
+  }
+
+ private:
+  static bool is_too_early(const Error& error) {
+    return error.text.find("only permitted in the live phase") != std::string::npos;  // jvmtiExport.cpp
+  }
+
+  // The JVM answers `load` only after Agent_OnAttach, which waits for jtrace. So both are watched.
+  Result<GreetedAgent> load_once(const std::string& library) {
     const attach::Request request{"load", {library, "true", "connect=" + meeting_.path()}};
     JTRACE_ASSIGN_OR_RETURN(attach::Exchange exchange, session_.begin(request));
     for (;;) {
@@ -85,7 +99,6 @@ class Loading {
     }
   }
 
- private:
   tl::unexpected<Error> timed_out() const {
     const std::string pid = std::to_string(process_.pid());
     return fail(ErrorCategory::kTimeout,

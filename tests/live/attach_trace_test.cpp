@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "base/file.h"
 #include "tests/testlib/require.h"
@@ -115,9 +116,27 @@ TEST_P(EachJdk, CanBeTracedAgainAndAgainAndNothingStays) {
   for (const std::string& thread : threads_of(jvm->pid())) EXPECT_THAT(thread, ::testing::Not(HasSubstr("jtrace")));
   std::set<std::string> mapped;
   auto maps = must(read_file("/proc/" + jvm->pid_text() + "/maps"));
-  EXPECT_THAT(maps, ::testing::Not(HasSubstr("jtrace-pool")));
+  EXPECT_THAT(maps, ::testing::Not(HasSubstr(".pool")));
   EXPECT_EQ(jvm->err(), "");
   EXPECT_TRUE(jvm->alive());
+}
+
+// While it starts it takes commands before it can be traced: the trace begins a moment later.
+TEST_P(EachJdk, TracesAJvmThatIsStarting) {
+  const ScratchDir folder;
+  for (int age = 0; age < 160; age += 20) {
+    JvmOptions options = attachable(GetParam(), {"-Xmx32m"});
+    options.wait_ready = false;
+    const auto jvm = must(JvmProcess::start(GetParam(), "Idle", options));
+    std::this_thread::sleep_for(std::chrono::milliseconds(age));
+    const std::vector<std::string> attach = {"attach", jvm->pid_text(), "-o", folder.file("t.xml"), "--duration",
+                                             "0.1"};
+    CommandOutput done = must(run_jtrace(attach));
+    for (int tries = 200; done.status == 4 && tries > 0; --tries) done = must(run_jtrace(attach));  // no JVM yet
+    EXPECT_EQ(done.status, 0) << age << " ms old: " << done.err;
+    EXPECT_TRUE(jvm->wait_line("READY", std::chrono::seconds(60)));
+    EXPECT_THAT(must(read_file("/proc/" + jvm->pid_text() + "/maps")), ::testing::Not(HasSubstr(".pool")));
+  }
 }
 
 TEST_P(EachJdk, RefusesASecondTraceAtTheSameTime) {

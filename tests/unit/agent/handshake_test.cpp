@@ -12,6 +12,7 @@
 #include "agent/control_socket.h"
 #include "agent/jvm_fitness.h"
 #include "agent/jvm_support.h"
+#include "base/file.h"
 #include "trace/record/pool_format.h"
 
 namespace jtrace::agent {
@@ -138,6 +139,13 @@ TEST_F(Handshake, AJvmWithoutJvmTiIsRefused) {
   send_start(record::kControlVersion);
   EXPECT_EQ(refused(), "this JVM has no JVM TI 1.2");
   EXPECT_EQ(told(), "this JVM has no JVM TI 1.2");
+}
+
+TEST_F(Handshake, AfterARefusalNoPoolIsMapped) {
+  jvm_.has_jvmti = false;
+  send_start(record::kControlVersion);
+  EXPECT_EQ(refused(), "this JVM has no JVM TI 1.2");
+  EXPECT_EQ(read_file("/proc/self/maps").value_or("").find("memfd:pool"), std::string::npos);
 }
 
 TEST_F(Handshake, AnotherVmThanHotSpotIsRefused) {
