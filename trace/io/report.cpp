@@ -53,6 +53,23 @@ const CallTree* ReportCollector::tree(const ScopeStatistics& statistics) const {
   return index < of_scope_.size() && of_scope_[index] ? &of_scope_[index]->tree : nullptr;
 }
 
+const ScopeStatistics* ReportCollector::with_frames(std::string_view process_id) const {
+  const auto has_frames = [this](const ScopeStatistics& each) {
+    const CallTree* frames = tree(each);
+    return frames != nullptr && frames->nodes.size() >= 2;
+  };
+  for (const Family family : {Family::kCalls, Family::kAllocations})
+    if (const ScopeStatistics* best = chosen(process_id, family); best != nullptr && has_frames(*best)) return best;
+  const ScopeStatistics* best = nullptr;
+  for (const ScopeStatistics& each : by_scope()) {
+    if (each.scope == nullptr || !each.scope->snapshot || each.scope->process_id != process_id) continue;
+    const bool is_more =
+        best == nullptr || each.count(ElementKind::kMethodEntry) > best->count(ElementKind::kMethodEntry);
+    if (is_more && has_frames(each)) best = &each;
+  }
+  return best;
+}
+
 Lane& ReportCollector::lane_of(const Scope& scope, std::uint64_t thread) {
   const auto [at, fresh] = of(scope).lanes.try_emplace(thread);
   lane_count_ += fresh;

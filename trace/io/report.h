@@ -53,6 +53,9 @@ class ReportCollector final : public Statistics {
 
   const std::map<std::uint64_t, Lane>* lanes(const ScopeStatistics& statistics) const;
   const CallTree* tree(const ScopeStatistics& statistics) const;
+  // The producer of the process that recorded most calls, otherwise allocations, otherwise stacks in snapshots, of
+  // which the last may have none. Null: there are no frames.
+  const ScopeStatistics* with_frames(std::string_view process_id) const;
 
  private:
   void on_event(const Event& event, ScopeStatistics& statistics) override;

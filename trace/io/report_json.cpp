@@ -359,16 +359,12 @@ class Page {
 
   // The producer that has most calls, allocations or stacks.
   void flame(const std::string& id) {
-    for (const Family family : {Family::kCalls, Family::kAllocations, Family::kStacks}) {
-      const ScopeStatistics* chosen = report_.chosen(id, family);
-      const CallTree* tree = chosen == nullptr ? nullptr : report_.tree(*chosen);
-      if (tree == nullptr || tree->nodes.size() < 2) continue;
-      json_.key("flame").begin_object().member("source", chosen->scope->agent_name);
-      json_.member("note", chosen->allocation_note());
-      put_tree(*tree);
-      json_.end_object();
-      return;
-    }
+    const ScopeStatistics* best = report_.with_frames(id);
+    if (best == nullptr) return;
+    json_.key("flame").begin_object().member("source", best->scope->agent_name);
+    json_.member("note", best->allocation_note());
+    put_tree(*report_.tree(*best));
+    json_.end_object();
   }
 
   static constexpr std::array<std::uint64_t CallTree::Node::*, 5> kWeights = {

@@ -291,11 +291,8 @@ Recording recording_of(const ReportCollector& report, std::string name) {
   for (const std::string& line : lines_of(report.losses())) made.missing.push_back(made.name + ": " + line);
   for (const std::string& process : report.process_ids()) {
     add_process(made, report, process);
-    for (const Family family : {Family::kCalls, Family::kAllocations, Family::kStacks}) {
-      const ScopeStatistics* chosen = report.chosen(process, family);
-      const CallTree* tree = chosen == nullptr ? nullptr : report.tree(*chosen);
-      if (tree != nullptr && made.stacks.stacks.empty()) made.stacks = stacks_of(*tree);
-    }
+    if (!made.stacks.stacks.empty()) continue;
+    if (const ScopeStatistics* best = report.with_frames(process)) made.stacks = stacks_of(*report.tree(*best));
   }
   // The samples of jtrace profile -o x.xml are snapshots; it may have none.
   if (made.tables.empty() && (made.stacks.unit == "samples" || (only_profiles && made.stacks.stacks.empty()))) {
