@@ -183,6 +183,8 @@ Result<ViewResult> view_object(Inspection& inspection, const ViewOptions& option
       result.missing.push_back(object.error().message());
       continue;
     }
+    // Its characters are in the field that refers to it.
+    if (!options.json && depth > 0 && object->type == "java.lang.String") continue;
     if (++shown > kMaxObjects) {
       result.missing.push_back("more than " + std::to_string(kMaxObjects) + " objects: the rest is left out");
       break;
