@@ -77,7 +77,9 @@ void add_allocations_command(CLI::App& app, ExitStatus& status) {
       ->add_option("--class", arguments->type,
                    "only objects of this class: Order, 'byte[]', 'com.example.*' (default: all)")
       ->type_name("CLASS");
-  command->add_option("--by", arguments->by, "one table: class, site, stack or thread (default: all but stack)")
+  command
+      ->add_option("--by", arguments->by,
+                   "one table: class, site, stack or thread (default: all, stack only with --class)")
       ->check(one_of({"class", "site", "stack", "thread"}));
   command
       ->add_option("--" + std::string(record::kSampleIntervalOption), arguments->sample_interval,

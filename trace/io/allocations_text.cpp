@@ -1,5 +1,6 @@
 #include "trace/io/allocations_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -12,16 +13,27 @@
 namespace jtrace::trace::io {
 namespace {
 
-constexpr AllocationsBy kEach[] = {AllocationsBy::kClass, AllocationsBy::kSite, AllocationsBy::kStack,
-                                   AllocationsBy::kThread};
-constexpr const char* kWords[] = {"class", "site", "stack", "thread"};
+// In the order in which they are printed.
+constexpr AllocationsBy kEach[] = {AllocationsBy::kClass, AllocationsBy::kSite, AllocationsBy::kThread,
+                                   AllocationsBy::kStack};
+constexpr const char* kWords[] = {"class", "site", "stack", "thread"};  // by AllocationsBy
 constexpr const char* kTitles[] = {"CLASS", "SITE", "STACK", "THREAD"};
 
 std::size_t index_of(AllocationsBy by) { return static_cast<std::size_t>(by); }
 std::uint64_t rounded(double amount) { return static_cast<std::uint64_t>(std::llround(amount)); }
 
+constexpr std::size_t kStacksUnasked = 3;  // a stack takes many lines
+
+// Unasked the stacks are shown of what was narrowed to a class: who makes the byte[]?
 bool is_shown(const AllocationsView& view, AllocationsBy by) {
-  return view.by ? *view.by == by : by != AllocationsBy::kStack;
+  return view.by ? *view.by == by : by != AllocationsBy::kStack || !view.type.empty();
+}
+std::size_t rows_of(const AllocationsView& view, AllocationsBy by) {
+  return by == AllocationsBy::kStack && !view.by ? std::min(view.rows, kStacksUnasked) : view.rows;
+}
+// Otherwise the stacks are the sites.
+bool has_callers(const std::vector<AllocationRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.stack.find(';') != row.stack.npos; });
 }
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
@@ -101,16 +113,17 @@ class TextView {
   }
   void table(AllocationsBy by) {
     const bool needs_stack = by == AllocationsBy::kSite || by == AllocationsBy::kStack;
+    const auto rows = statistics_.places.rows(by, view_.type);
+    if (by == AllocationsBy::kStack && !view_.by && !has_callers(rows)) return;
     if (needs_stack && !statistics_.places.has_stacks()) {
       out_ += "  no sites: no stack was recorded (attach: --stack-depth; probe: --stack)\n";
       return;
     }
-    const auto rows = statistics_.places.rows(by, view_.type);
     char line[128];
     std::snprintf(line, sizeof line, "  %14s %7s %12s%s  ", "BYTES", "SHARE", "OBJECTS", has_error_ ? "  ERROR" : "");
     out_ += std::string(line) + kTitles[index_of(by)] + "\n";
-    for (std::size_t i = 0; i < std::min(view_.rows, rows.size()); ++i) row(by, rows[i]);
-    out_ += more_rows(rows_left_out(rows.size(), view_.rows));
+    for (std::size_t i = 0; i < std::min(rows_of(view_, by), rows.size()); ++i) row(by, rows[i]);
+    out_ += more_rows(rows_left_out(rows.size(), rows_of(view_, by)));
     if (needs_stack) without_stack(rows);
   }
   // Recorded by the JVM, before the class had callouts.

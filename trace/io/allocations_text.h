@@ -10,7 +10,7 @@ namespace jtrace::trace::io {
 
 struct AllocationsView {
   std::string type;                 // which classes (base/class_names.h); "": all
-  std::optional<AllocationsBy> by;  // none: by class, by site and by thread
+  std::optional<AllocationsBy> by;  // none: by class, site and thread, and of a class by stack
   std::size_t rows = 20;            // of each table
 };
 
