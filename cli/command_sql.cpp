@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,9 +36,9 @@ namespace io = trace::io;
 constexpr std::size_t kTextRows = 200, kLongestQuery = 1u << 20;
 
 struct SqlArguments {
-  std::vector<std::string> words;  // the inputs, and the query after them
-  std::string unused;              // the name QUERY in the help
-  std::size_t question = 0;        // counted from 1; 0: none
+  std::vector<std::string> words;      // the inputs, and the query after them
+  std::string unused;                  // the name QUERY in the help
+  std::vector<std::size_t> questions;  // their numbers, from 1
   std::vector<std::string> set;
   std::string format = "text";
   std::optional<std::size_t> rows;
@@ -45,10 +46,14 @@ struct SqlArguments {
   bool repair_utf8 = false;
 };
 
-struct Question {
-  std::vector<std::string> inputs;
-  std::string query;  // "": what can be asked
+struct Query {
+  std::string sql;
   io::SqlValues values;
+  std::string heading;  // where there are several
+};
+struct Asked {
+  std::vector<std::string> inputs;
+  std::vector<Query> queries;  // none: what can be asked
 };
 
 // The last word after an input, if it is no name of a file.
@@ -73,28 +78,52 @@ Result<io::SqlValues> values_of(const std::vector<std::string>& words) {
   return values;
 }
 
-Result<Question> question_of(const SqlArguments& arguments) {
-  Question question{.inputs = arguments.words};
-  JTRACE_ASSIGN_OR_RETURN(question.values, values_of(arguments.set));
-  std::optional<std::string> query;
-  if (question.inputs.size() > 1 && is_query(question.inputs.back())) {
-    query = std::move(question.inputs.back());
-    question.inputs.pop_back();
+// Each has those values that it names.
+Result<std::vector<Query>> queries_of(const std::vector<std::size_t>& questions, const io::SqlValues& values) {
+  std::vector<Query> queries;
+  std::set<std::string> used;
+  for (const std::size_t number : questions) {
+    const io::SqlQuestion& question = io::kSqlQuestions[number - 1];
+    Query& query = queries.emplace_back();
+    query.sql = question.sql;
+    if (questions.size() > 1) query.heading = std::to_string(number) + ". " + std::string(question.question) + "\n";
+    for (const std::string& name : io::sql_parameters(question.sql))
+      if (const auto value = values.find(name); value != values.end()) {
+        query.values.insert(*value);
+        used.insert(name);
+      }
   }
-  const bool has_trace_on_input = question.inputs.front() == "-";
-  if (arguments.question != 0) {
+  for (const auto& [name, value] : values)
+    if (!used.contains(name))
+      return fail(ErrorCategory::kUsage,
+                  "--set " + name + ": " +
+                      (questions.size() > 1 ? "none of these questions has a :" : "the query has no :") + name);
+  return queries;
+}
+
+Result<Asked> asked_of(const SqlArguments& arguments) {
+  Asked asked{.inputs = arguments.words, .queries = {}};
+  JTRACE_ASSIGN_OR_RETURN(const io::SqlValues values, values_of(arguments.set));
+  std::optional<std::string> query;
+  if (asked.inputs.size() > 1 && is_query(asked.inputs.back())) {
+    query = std::move(asked.inputs.back());
+    asked.inputs.pop_back();
+  }
+  const bool has_trace_on_input = asked.inputs.front() == "-";
+  if (!arguments.questions.empty()) {
     if (query) return fail(ErrorCategory::kUsage, "--question and a query: one of them");
-    question.query = io::kSqlQuestions[arguments.question - 1].sql;
-    return question;
+    if (arguments.questions.size() > 1 && arguments.format == "csv")
+      return fail(ErrorCategory::kUsage, "--format csv has one table: one --question");
+    JTRACE_ASSIGN_OR_RETURN(asked.queries, queries_of(arguments.questions, values));
+    return asked;
   }
   if (query == "-" && has_trace_on_input)
     return fail(ErrorCategory::kUsage, "standard input is the trace: the query is a word, jtrace sql - 'SELECT ...'");
   if (query == "-" || (!query && !has_trace_on_input && ::isatty(STDIN_FILENO) == 0)) {
-    JTRACE_ASSIGN_OR_RETURN(question.query, query_of_input());
-    return question;
+    JTRACE_ASSIGN_OR_RETURN(query, query_of_input());
   }
-  question.query = query.value_or("");
-  return question;
+  if (query && !query->empty()) asked.queries.push_back({.sql = std::move(*query), .values = values, .heading = {}});
+  return asked;
 }
 
 // Not a packed one. A pipe keeps its bytes.
@@ -108,50 +137,68 @@ bool is_database(const std::string& path) {
          std::string_view(first, sizeof first) == kMagic;
 }
 
-Result<std::string> answer_of(const io::SqlDatabase& database, const Question& question, const SqlArguments& arguments,
+Result<std::string> views_of(const io::SqlDatabase& database, const std::string& format, const io::SqlSource& source) {
+  JTRACE_ASSIGN_OR_RETURN(const auto tables, database.tables());
+  if (format == "csv") return io::sql_views_csv(tables);
+  return format == "json" ? io::sql_views_json(tables, source) : io::sql_views_text(tables, source);
+}
+
+Result<std::string> answer_of(const io::SqlDatabase& database, const Query& query, const SqlArguments& arguments,
                               const io::SqlSource& source) {
   const std::size_t all = std::numeric_limits<std::size_t>::max();
-  if (question.query.empty()) {
-    JTRACE_ASSIGN_OR_RETURN(const auto tables, database.tables());
-    if (arguments.format == "csv") return io::sql_views_csv(tables);
-    return arguments.format == "json" ? io::sql_views_json(tables, source) : io::sql_views_text(tables, source);
+  JTRACE_ASSIGN_OR_RETURN(io::SqlAnswer answer, database.ask(query.sql, query.values));
+  if (arguments.format == "text") {
+    JTRACE_ASSIGN_OR_RETURN(const std::string table, io::sql_text(answer, arguments.rows.value_or(kTextRows)));
+    return query.heading + table;
   }
-  JTRACE_ASSIGN_OR_RETURN(io::SqlAnswer answer, database.ask(question.query, question.values));
-  if (arguments.format == "text") return io::sql_text(answer, arguments.rows.value_or(kTextRows));
-  if (arguments.format == "json") return io::sql_json(answer, arguments.rows.value_or(all), source, question.query);
+  if (arguments.format == "json") return io::sql_json(answer, arguments.rows.value_or(all), source, query.sql);
   std::size_t left_out = 0;
   JTRACE_ASSIGN_OR_RETURN(std::string text, io::sql_csv(answer, arguments.rows.value_or(all), left_out));
   if (left_out != 0) log_info(counted(left_out, "more row") + ": --rows");
   return text;
 }
 
-ExitStatus ask_database(const Question& question, const SqlArguments& arguments) {
-  const std::string& path = question.inputs.front();
+Result<> print_answers(const io::SqlDatabase& database, const Asked& asked, const SqlArguments& arguments,
+                       const io::SqlSource& source) {
+  std::string out;
+  if (asked.queries.empty()) {
+    JTRACE_ASSIGN_OR_RETURN(out, views_of(database, arguments.format, source));
+  }
+  for (const Query& query : asked.queries) {
+    JTRACE_ASSIGN_OR_RETURN(const std::string text, answer_of(database, query, arguments, source));
+    if (!out.empty() && arguments.format == "text") out += "\n";
+    out += text;
+  }
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  return {};
+}
+
+ExitStatus ask_database(const Asked& asked, const SqlArguments& arguments) {
+  const std::string& path = asked.inputs.front();
   const auto database = io::SqlDatabase::open(path);
   if (!database) return report(database.error());
   const io::SqlSource source{path, database->lacks()};
-  const auto text = answer_of(*database, question, arguments, source);
-  if (!text) return report(text.error());
-  std::fwrite(text->data(), 1, text->size(), stdout);
+  if (const Result<> printed = print_answers(*database, asked, arguments, source); !printed)
+    return report(printed.error());
   for (const std::string& line : source.missing) log_info("missing: " + line);
   return source.missing.empty() ? ExitStatus::kOk : ExitStatus::kPartial;
 }
 
-// Before a trace is read, which may take long: whether the query fits the views.
-Result<> check(const Question& question) {
-  if (question.query.empty()) return {};
+// Before a trace is read, which may take long: whether the queries fit the views.
+Result<> check(const Asked& asked) {
+  if (asked.queries.empty()) return {};
   JTRACE_ASSIGN_OR_RETURN(const auto writer, io::make_temporary_database());
   JTRACE_RETURN_IF_ERROR(writer->finish());
-  const io::SqlDatabase empty(writer->take(), question.inputs.front());
-  JTRACE_RETURN_IF_ERROR(empty.ask(question.query, question.values));
+  const io::SqlDatabase empty(writer->take(), asked.inputs.front());
+  for (const Query& query : asked.queries) JTRACE_RETURN_IF_ERROR(empty.ask(query.sql, query.values));
   return {};
 }
 
-ExitStatus ask_trace(const Question& question, const SqlArguments& arguments) {
-  if (const Result<> fits = check(question); !fits) return report(fits.error());
+ExitStatus ask_trace(const Asked& asked, const SqlArguments& arguments) {
+  if (const Result<> fits = check(asked); !fits) return report(fits.error());
   io::FaultLog faults = warnings(arguments.strict);
   const auto opened =
-      open_parts(question.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
+      open_parts(asked.inputs, faults, {.strict = arguments.strict, .repair_utf8 = arguments.repair_utf8});
   if (!opened) return report(opened.error());
   const auto writer = io::make_temporary_database();
   if (!writer) return report(writer.error());
@@ -163,23 +210,21 @@ ExitStatus ask_trace(const Question& question, const SqlArguments& arguments) {
   if (const Result<> finished = (*writer)->finish(); !finished) return report(finished.error());
   const io::SqlDatabase database((*writer)->take(), opened->name);
   const InputLoss loss{.losses = losses.losses(), .parts = opened->missing};
-  const auto text = answer_of(database, question, arguments, {opened->name, lacks_of(opened->name, *summary, loss)});
-  if (!text) return report(text.error());
-  std::fwrite(text->data(), 1, text->size(), stdout);
+  const io::SqlSource of{opened->name, lacks_of(opened->name, *summary, loss)};
+  if (const Result<> printed = print_answers(database, asked, arguments, of); !printed) return report(printed.error());
   return report_input(opened->name, *summary, faults, loss);
 }
 
 ExitStatus run(const SqlArguments& arguments) {
-  const auto question = question_of(arguments);
-  if (!question) return report(question.error());
-  const bool is_one = question->inputs.size() == 1;
-  const auto database = std::find_if(question->inputs.begin(), question->inputs.end(), is_database);
-  if (!is_one && database != question->inputs.end())
+  const auto asked = asked_of(arguments);
+  if (!asked) return report(asked.error());
+  const bool is_one = asked->inputs.size() == 1;
+  const auto database = std::find_if(asked->inputs.begin(), asked->inputs.end(), is_database);
+  if (!is_one && database != asked->inputs.end())
     return report(Error{.category = ErrorCategory::kUsage,
                         .text = *database + ": a database is asked alone, and a query has a blank in it",
                         .help = "jtrace sql " + shell_word(*database) + " 'SELECT ...'"});
-  return is_one && is_database(question->inputs.front()) ? ask_database(*question, arguments)
-                                                         : ask_trace(*question, arguments);
+  return is_one && is_database(asked->inputs.front()) ? ask_database(*asked, arguments) : ask_trace(*asked, arguments);
 }
 
 }  // namespace
@@ -197,9 +242,12 @@ void add_sql_command(CLI::App& app, ExitStatus& status) {
                       "one statement that reads; - is stdin, also without QUERY if stdin is no terminal; with nothing "
                       "there, the views and their columns are listed, and the questions");
   command
-      ->add_option("--question", arguments->question,
-                   "ask a question of docs/sql.md by its number; without QUERY they are listed")
+      ->add_option("--question", arguments->questions,
+                   "ask a question of docs/sql.md by its number, several as 1,2; without QUERY they are listed")
       ->type_name("N")
+      ->expected(1)
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(CLI::Range(std::size_t{1}, std::size(io::kSqlQuestions)));
   command
       ->add_option("--set", arguments->set,
