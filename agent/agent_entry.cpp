@@ -19,8 +19,8 @@ namespace {
 // result is 0 and jtrace has the details from there.
 enum AttachResult : jint { kDone = 0, kBadOptions = 1, kCannotConnect = 2 };
 
-// A JVM that is starting takes commands before it gives environments of JVM TI. This is the thread that serves them: the
-// start does not wait for it.
+// A JVM that is starting takes commands before it gives environments of JVM TI. This is the thread that serves them:
+// the start does not wait for it.
 void wait_until_up(JavaVM* vm) {
   constexpr int kLimitMs = 2000, kStepMs = 5;
   for (int waited = 0; waited < kLimitMs; waited += kStepMs) {

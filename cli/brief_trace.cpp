@@ -33,10 +33,6 @@ constexpr const char* kNotAsked[] = {"java.* exclude", "javax.* exclude",   "jdk
 
 using Answer = std::function<std::string(const io::Statistics&, const std::string&)>;
 
-bool is_trace(const std::string& word) {
-  return word == "-" || word.find('/') != std::string::npos || ::access(word.c_str(), F_OK) == 0;
-}
-
 Result<session::TraceOptions> trace_options(const BriefTrace& arguments, const std::string& output,
                                             const std::function<Result<>(session::OptionReader&)>& give) {
   session::OptionReader reader;
@@ -164,7 +160,7 @@ ExitStatus answer_from_input(const BriefTrace& arguments, const Answer& answer) 
 
 ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kind,
                              const std::function<Result<>(session::OptionReader&)>& give, const Answer& answer) {
-  if (is_trace(arguments.target)) return answer_from_input(arguments, answer);
+  if (names_input(arguments.target)) return answer_from_input(arguments, answer);
   std::optional<TemporaryFile> temporary;
   if (arguments.output.empty()) {
     auto made = TemporaryFile::make(kind, "trace.xml");

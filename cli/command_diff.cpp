@@ -1,19 +1,23 @@
-// jtrace diff BEFORE AFTER: what is slower, more often or bigger than before, of two traces, profiles or histograms.
+// jtrace diff BEFORE AFTER: what is slower, more often or bigger than before, of two traces, profiles or histograms; or
+// of one and a JVM.
 #include <cstdio>
 #include <memory>
 #include <string>
 
 #include "base/log.h"
 #include "base/quoted_text.h"
+#include "base/strings.h"
+#include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/heap_dump_file.h"
+#include "cli/live_recording.h"
 #include "cli/one_of.h"
 #include "cli/overwriting.h"
 #include "cli/recording_input.h"
+#include "cli/selector.h"
 #include "cli/summaries.h"
 #include "cli/trace_output.h"
 #include "cli/units.h"
-#include "sampling/wait_kind.h"
 #include "trace/io/trace_diff.h"
 
 namespace jtrace::cli {
@@ -23,7 +27,7 @@ namespace io = trace::io;
 
 struct DiffArguments {
   std::string before, after;
-  std::string output;
+  std::string output, duration;
   std::string format = "text";
   std::size_t rows = 20;
   bool as_is = false;
@@ -40,18 +44,11 @@ std::string kind_of(const io::Recording& recording) {
   return recording.stacks.stacks.empty() ? "profile without samples" : "profile in " + recording.stacks.unit;
 }
 
-bool has_waits(const io::StackProfile& profile) {
-  for (const auto& [stack, weight] : profile.stacks)
-    for (std::size_t kind = 1; kind < sampling::kWaitKinds; ++kind)
-      if (stack.find(";" + std::string(to_string(static_cast<sampling::WaitKind>(kind))) + ";") != stack.npos)
-        return true;
-  return false;
-}
 // Waits are scaled like CPU time, which says nothing.
 void warn_of_kinds(const io::Recording& before, const io::Recording& after) {
   if (before.kind != "profile" || after.kind != "profile") return;
-  const bool waits = has_waits(before.stacks);
-  if (waits == has_waits(after.stacks)) return;
+  const bool waits = waits_of(before.stacks).some;
+  if (waits == waits_of(after.stacks).some) return;
   log_warning((waits ? before : after).name + " has waits (profile --wall, --off-cpu), " +
               (waits ? after : before).name + " has none: they are of different kinds, and amounts are not comparable");
 }
@@ -61,6 +58,11 @@ Result<> check(const DiffArguments& arguments) {
     return fail(ErrorCategory::kUsage,
                 "-o " + arguments.output + ": a difference is written as a page, a name in .html",
                 "without -o it is printed; --format json for programs");
+  if (!names_input(arguments.before) && parse_decimal<pid_t>(arguments.before))
+    return fail(
+        ErrorCategory::kUsage, "BEFORE is a recording, " + arguments.before + " names no file; AFTER may be a JVM",
+        "jtrace attach " + arguments.before + " -o before.xml makes one, or jtrace profile, or jtrace inspect " +
+            arguments.before + " histogram --format json");
   JTRACE_RETURN_IF_ERROR(refuse_overwriting(arguments.output, {arguments.before, arguments.after}));
   const auto is_dump = [](const std::string& path) { return path != "-" && is_heap_dump(path); };
   const bool before = is_dump(arguments.before), after = is_dump(arguments.after);
@@ -75,10 +77,23 @@ Result<> check(const DiffArguments& arguments) {
   return {};
 }
 
+// AFTER may be a JVM.
+Result<io::Recording> read_after(const DiffArguments& arguments, const io::Recording& before) {
+  if (names_input(arguments.after)) {
+    if (!arguments.duration.empty())
+      return fail(ErrorCategory::kUsage, "--duration is how long a JVM is recorded: " + arguments.after + " is a file");
+    return read_recording(arguments.after);
+  }
+  JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(arguments.after, Takes::kJvmOrFile));
+  if (!arguments.duration.empty() && parse_seconds(arguments.duration).value_or(0) == 0)
+    return fail(ErrorCategory::kUsage, "--duration " + arguments.duration + ": it is a time above 0 (30s, 5m)");
+  return record_like(before, std::to_string(pid), arguments.duration);
+}
+
 Result<std::vector<std::string>> run_diff(const DiffArguments& arguments) {
   JTRACE_RETURN_IF_ERROR(check(arguments));
   JTRACE_ASSIGN_OR_RETURN(const io::Recording before, read_recording(arguments.before));
-  JTRACE_ASSIGN_OR_RETURN(const io::Recording after, read_recording(arguments.after));
+  JTRACE_ASSIGN_OR_RETURN(const io::Recording after, read_after(arguments, before));
   const io::Difference difference = io::compare(before, after, arguments.as_is);
   if (difference.tables.empty())
     return fail(ErrorCategory::kUsage, "nothing to compare: " + before.name + " is a " + kind_of(before) + ", " +
@@ -110,7 +125,14 @@ void add_diff_command(CLI::App& app, ExitStatus& status) {
       ->add_option("BEFORE", arguments->before,
                    "a trace; collapsed stacks or speedscope; the JSON of inspect ... histogram; compressed or not")
       ->required();
-  command->add_option("AFTER", arguments->after, "the later one, of the same kind")->required();
+  command
+      ->add_option(
+          "AFTER", arguments->after,
+          "the later one, of the same kind; or a JVM (its pid, or a part of its main class), which is recorded "
+          "as BEFORE was")
+      ->required();
+  command->add_option("--duration", arguments->duration, "how long a JVM is recorded (as long as BEFORE)")
+      ->type_name("TIME");
   command
       ->add_option("-o,--output", arguments->output,
                    "write a page with a flame graph of the differences too (NAME.html)")
@@ -119,7 +141,7 @@ void add_diff_command(CLI::App& app, ExitStatus& status) {
   add_rows(*command, arguments->rows, "rows of each table (20)");
   command->add_flag("--as-is", arguments->as_is,
                     "do not scale AFTER to the length of BEFORE (its time; of a profile without times, its samples)");
-  command->footer("Example: jtrace diff monday.xml tuesday.xml -o diff.html");
+  command->footer("Example: jtrace diff monday.xml tuesday.xml -o diff.html; jtrace diff monday.xml 4711");
   command->callback([arguments, &status] { status = run(*arguments); });
 }
 

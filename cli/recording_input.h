@@ -18,7 +18,8 @@ Result<std::optional<trace::io::StackProfile>> read_only_profile(const std::vect
 // nothing.
 Result<std::optional<trace::io::StackProfile>> read_profile_document(const std::vector<std::string>& inputs);
 
-// Any of them. What a trace lacks (lacks_of()) is in Recording::missing; faults are warned of.
-Result<trace::io::Recording> read_recording(const std::string& path);
+// Any of them. What a trace lacks (lacks_of()) is in Recording::missing; faults are warned of. `name`: what to call it;
+// "": its path.
+Result<trace::io::Recording> read_recording(const std::string& path, const std::string& name = "");
 
 }  // namespace jtrace::cli

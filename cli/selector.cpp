@@ -1,5 +1,7 @@
 #include "cli/selector.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -45,6 +47,10 @@ Result<pid_t> select_by_main_class(std::string_view part, Takes takes) {
 }
 
 }  // namespace
+
+bool names_input(const std::string& word) {
+  return word == "-" || word.find('/') != std::string::npos || ::access(word.c_str(), F_OK) == 0;
+}
 
 Result<pid_t> select_jvm(std::string_view selector, Takes takes) {
   if (selector.find_first_not_of("0123456789") == selector.npos) return target::parse_pid(selector);

@@ -16,6 +16,9 @@ namespace jtrace::cli {
 // that is missing.
 enum class Takes : std::uint8_t { kJvm, kJvmOrFile };
 
+// Whether the word names an input where both can be given: "-", an existing file, anything with a '/'.
+bool names_input(const std::string& word);
+
 // Errors: kUsage (several match: they are listed; an empty word), kNotFound.
 Result<pid_t> select_jvm(std::string_view selector, Takes takes = Takes::kJvm);
 

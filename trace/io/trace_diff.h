@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json_reader.h"
+#include "trace/io/recorded_with.h"
 #include "trace/io/report.h"
 #include "trace/io/stack_profile.h"
 
@@ -36,6 +37,7 @@ struct Recording {
   std::vector<std::string> missing;
   std::vector<std::string> notes;  // what the figures are of, where that is not everything, in words
   bool begins_later = false;       // of a trace: it continues another file
+  RecordedWith made;               // of a trace, and the document of a profile; its reader adds it
 };
 // `report` is finished. If the input is cut off or lacks parts, its reader adds that to `missing`.
 Recording recording_of(const ReportCollector& report, std::string name);

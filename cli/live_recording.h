@@ -1,0 +1,27 @@
+// AFTER of jtrace diff where it is a JVM: recorded as BEFORE was, by this program in a child.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/io/trace_diff.h"
+
+namespace jtrace::cli {
+
+// The arguments of jtrace that make such a recording of the JVM, on standard output: attach, profile or inspect, with
+// the options that BEFORE names (recorded_with.h). `duration` in ns; 0: as long as BEFORE took, 30 s if it does not
+// say. kUsage: BEFORE is none that this program makes, or takes no time and a duration is given.
+Result<std::vector<std::string>> words_like(const trace::io::Recording& before, const std::string& jvm,
+                                            const std::string& duration);
+// Runs that, says so in a line, and reads what it made. Ctrl-C ends the recording early.
+Result<trace::io::Recording> record_like(const trace::io::Recording& before, const std::string& jvm,
+                                         const std::string& duration);
+
+// Whether its stacks have waits (profile --wall, --off-cpu), and nothing else.
+struct Waits {
+  bool some = false, only = false;
+};
+Waits waits_of(const trace::io::StackProfile& profile);
+
+}  // namespace jtrace::cli
