@@ -1,11 +1,11 @@
 #include "coreinspect/gc/copy_speed.h"
 
 #include <algorithm>
-#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/strings.h"
 
@@ -18,14 +18,6 @@ static_assert(kPiece > target::ResidentPages::kSmallGap);
 constexpr std::uint64_t kPieces = 32;  // each once: a second read would find it in the processor's caches
 constexpr std::uint64_t kRoom = 8u << 20;
 constexpr int kMaxLooks = 4096;  // attempts to find a piece that is resident
-
-// Time of the processor, not of the clock: on a busy machine the reads wait for a processor for many times as long as
-// they take, and the copy, which has a higher priority, does not.
-std::uint64_t processor_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 // A piece of one region, near this offset among the used bytes.
 AddressRange piece_at(const HeapLayout& layout, std::uint64_t offset) {
@@ -64,9 +56,11 @@ double copy_cost(const target::ProcessMemory& memory, const HeapLayout& layout, 
     at += is_there ? step : kPiece;
     if (!is_there) continue;
     const auto to = std::span(room).subspan(costs.size() % (kRoom / kPiece) * kPiece, static_cast<std::size_t>(size));
-    const std::uint64_t begun = processor_ns();
+    // Time of the processor, not of the clock: on a busy machine the reads wait for a processor for many times as long
+    // as they take, and the copy, which has a higher priority, does not.
+    const std::uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (!memory.read_exactly(piece.start, to)) break;
-    costs.push_back(static_cast<double>(processor_ns() - begun) / static_cast<double>(resident));
+    costs.push_back(static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun) / static_cast<double>(resident));
   }
   if (costs.empty()) return 0;
   std::sort(costs.begin(), costs.end());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/free_memory.h"
 #include "base/size_text.h"
 #include "base/strings.h"
@@ -16,8 +17,8 @@ using std::chrono::nanoseconds;
 constexpr std::uint64_t kMaxStackCopy = 1u << 20;             // for each thread
 constexpr std::uint64_t kRedZone = 128;                       // System V ABI, AMD64 3.2.2
 constexpr std::uint64_t kSmallGap = 4 * CachedMemory::kPage;  // copied, because it takes less time than another read
-constexpr nanoseconds kThreadCost{100'000};    // to stop a thread and read its registers, on a slow machine
-constexpr nanoseconds kLayoutCost{3'000'000};  // to read the tables of regions and threads
+constexpr nanoseconds kThreadCost{100'000};  // to stop a thread and read its registers, on a slow machine
+constexpr nanoseconds kRestCost{2'000'000};  // roots and stacks, mostly
 constexpr unsigned kCopyThreads = 2;
 constexpr double kSafety = 1.1;
 constexpr double kNewPageCost = 0.5;  // ns per byte of a page that the kernel allocates and clears
@@ -107,7 +108,11 @@ Result<> HeapAccess::make_ready(const HeapAccessOptions& options) {
   }
   copy_->make_ready(room);
   inspection_.vm().cached_memory()->forget();
+  const std::uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   JTRACE_ASSIGN_OR_RETURN(layout_, read_heap_layout(inspection_.vm()));
+  // During the stop it is read again, of memory that is not cached.
+  const auto cost = static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
+  layout_cost_ = nanoseconds(static_cast<std::int64_t>(cost * kSafety)) + kRestCost;
   return refuse_if_too_large(options);
 }
 
@@ -125,7 +130,7 @@ Result<> HeapAccess::refuse_if_too_large(const HeapAccessOptions& options) {
   resident_share_ = used == 0 ? 1 : static_cast<double>(resident) / static_cast<double>(used);
   const auto threads = inspection_.target().process()->threads();
   estimate_ = nanoseconds(static_cast<std::int64_t>(cost_of_byte_ * kSafety * static_cast<double>(resident))) +
-              kLayoutCost + kThreadCost * static_cast<std::int64_t>(threads ? threads->size() : 0);
+              layout_cost_ + kThreadCost * static_cast<std::int64_t>(threads ? threads->size() : 0);
   if (estimate_ > options.max_stop)
     return fail(ErrorCategory::kRefused,
                 "the JVM would be stopped for about " + text_of_ms(estimate_) + " while " + size_text(used) +

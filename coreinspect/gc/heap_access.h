@@ -91,7 +91,7 @@ class HeapAccess {
   bool too_slow_ = false;  // the machine is too slow; another stop would not help
   std::string why_running_;
   std::vector<std::pair<Address, std::vector<std::byte>>> copied_;  // stacks, threads and roots
-  std::chrono::nanoseconds pause_{}, estimate_{};
+  std::chrono::nanoseconds pause_{}, estimate_{}, layout_cost_{};
   std::vector<target::ThreadRegisters> threads_;
   std::vector<std::string> missing_;
 };
