@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/jdk_names.h"
 #include "base/quoted_text.h"
 #include "base/strings.h"
 #include "base/utf8.h"
@@ -10,6 +11,7 @@
 #include "coreinspect/runtime/const_method.h"
 #include "coreinspect/runtime/descriptor.h"
 #include "coreinspect/runtime/java_number.h"
+#include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -191,10 +193,30 @@ void FrameVariables::put_object(FrameVariable& variable, Address object, const s
     return;
   }
   variable.value = name + "@" + hex(object);
+  if (!name.ends_with("[]") && !is_of_the_jdk(name)) put_fields(variable, object, *klass);
   if (!name.ends_with("[]")) return;
   if (const auto length = inspection_.objects().array_length(object))
     variable.value = name.substr(0, name.find('[') + 1) + std::to_string(*length) + name.substr(name.find('[') + 1) +
                      "@" + hex(object);
+}
+
+// Those of a live JVM may have changed since the stop.
+void FrameVariables::put_fields(FrameVariable& variable, Address object, Address klass) {
+  if (!inspection_.target().core()) return;
+  constexpr std::size_t kMost = 12;
+  constexpr int kDeepest = 50;  // superclasses
+  for (int depth = 0; klass != 0 && depth < kDeepest; ++depth) {
+    const auto fields = inspection_.classes().fields(klass);
+    if (!fields) return;
+    for (const JavaField& field : **fields) {
+      if (field.is_static() || field.injected || field.signature.empty() || variable.fields.size() >= kMost) continue;
+      const Address at = object + field.offset;
+      variable.fields.emplace_back(field.name,
+                                   mask_.value_of(mask_.hides_field(inspection_, field.name, field.signature, at),
+                                                  value_text(inspection_, at, field.signature)));
+    }
+    klass = inspection_.classes().super(klass).value_or(0);
+  }
 }
 
 // A string whose object was taken apart, but not its array: a char[] up to 8, then a byte[] with a coder, 0 for
@@ -254,8 +276,12 @@ namespace {
 // "text", "{x=1, y=<not available: optimised out>}"
 std::string shown(const FrameVariable& variable) {
   if (!variable.missing.empty()) return "<not available: " + variable.missing + ">";
-  if (!variable.apart) return variable.readable.empty() ? variable.value : variable.readable;
+  if (!variable.apart && !variable.readable.empty()) return variable.readable;
+  if (!variable.apart && variable.fields.empty()) return variable.value;
   std::string text = variable.value + " {";
+  for (const auto& [name, value] : variable.fields)
+    text += (&name == &variable.fields.front().first ? "" : ", ") + name + "=" + value;
+  if (!variable.apart) return text + "}";
   for (const FrameVariable& part : variable.parts)
     text += (&part == &variable.parts.front() ? "" : ", ") + part.name + "=" + shown(part);
   return text + "} (taken apart by the compiler)";
@@ -266,6 +292,11 @@ void write_variable(JsonWriter& json, const FrameVariable& variable) {
   if (variable.missing.empty()) json.member("value", variable.value);
   else json.member("missing", variable.missing);
   if (variable.missing.empty() && variable.cut != 0) json.member("characters", variable.cut);
+  if (variable.missing.empty() && !variable.fields.empty()) {
+    json.key("fields").begin_object();
+    for (const auto& [name, value] : variable.fields) json.member(name, value);
+    json.end_object();
+  }
   if (variable.apart) {
     json.key("parts").begin_array();
     for (const FrameVariable& part : variable.parts) write_variable(json, part);

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -28,6 +29,8 @@ struct FrameVariable {
   bool masked = false;               // the value is a secret, and not shown
   bool apart = false;                // an object that the compiler has taken apart: `parts`
   std::vector<FrameVariable> parts;  // its fields or elements
+  // Of an object of a core, unless its class is the JDK's: its first fields, as text.
+  std::vector<std::pair<std::string, std::string>> fields;
 };
 
 class FrameVariables {
@@ -50,6 +53,7 @@ class FrameVariables {
   FrameVariable variable(const Frame& frame, std::string name, const std::string& type, const Result<LocalValue>& value,
                          int depth);
   void put_object(FrameVariable& variable, Address object, const std::string& type);
+  void put_fields(FrameVariable& variable, Address object, Address klass);
   // `characters`: how many the whole string has.
   void put_text(FrameVariable& variable, std::string text, std::uint32_t characters);
   struct Text {

@@ -15,6 +15,7 @@
 #include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/run_command.h"
+#include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/trace_checks.h"
 
 namespace jtrace::test {
@@ -208,6 +209,24 @@ TEST_P(LocalsAsText, HaveEscapesAndSayWhatIsCut) {
   const auto as_json =
       must(run_jtrace({"stack", jvm->pid_text(), "--java", "--thread", "stander", "--locals", "--format", "json"}));
   EXPECT_THAT(as_json.out, HasSubstr("\"value\":\"\\\"" + ys + "\\\"\",\"characters\":300"));
+}
+
+TEST_P(LocalsAsText, OfACoreHaveTheFieldsOfObjects) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  const auto jvm = must(JvmProcess::start(GetParam(), "Debuggee", {.flags = {"-Xint", "-Xmx64m"}}));
+  const ScratchDir folder;
+  const auto written = must(run_jtrace({"core", jvm->pid_text(), "-o", folder.file("core")}));
+  ASSERT_THAT(written.status, ::testing::AnyOf(0, 9)) << written.err;
+  const std::vector<std::string> stack = {"stack", folder.file("core"), "--java", "--thread", "stander", "--locals"};
+  const auto text = must(run_jtrace(stack));
+  EXPECT_THAT(text.out, ::testing::ContainsRegex("Debuggee.Colour colour = Debuggee.Colour@0x[0-9a-f]+ "
+                                                 "[{](name=\"BLUE\", ordinal=2|ordinal=2, name=\"BLUE\")"))
+      << text.err;
+  EXPECT_THAT(text.out, HasSubstr(" {x=5, y=8589934592, weight=2.5, ratio=-1.25, small=-300, tiny=-5,"));
+  EXPECT_THAT(text.out, Not(::testing::ContainsRegex("ArrayList@0x[0-9a-f]+ [{]"))) << "those of the JDK have none";
+  std::vector<std::string> json = stack;
+  json.insert(json.end(), {"--format", "json"});
+  EXPECT_THAT(must(run_jtrace(json)).out, HasSubstr("\"fields\":{\"x\":\"5\",\"y\":\"8589934592\""));
 }
 
 TEST(LocalsWithZ, HaveNoReferencesAndTheRealReason) {
