@@ -49,6 +49,8 @@ Frame NativeNames::look_up(const NativeFrame& native) {
     frame.name = readable(symbol->name);
     break;
   }
+  // Of its inner functions it has no symbols, and no file that could have them.
+  if (frame.name.empty() && mapping->path == target::kVdso) frame.name = target::kVdso;
   return frame;
 }
 
