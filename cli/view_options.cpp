@@ -80,7 +80,7 @@ void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions
           command.add_flag("--show-secrets", options.show_secrets, "do not mask passwords and other secrets"));
   own.add(ViewOption::kNoStop,
           command.add_flag("--no-stop", heap.no_stop,
-                           "read the heap of a live JVM while it runs; reports how much changed in the meantime"),
+                           "read the heap of a live JVM while it runs, which may change what is being read"),
           words);
   own.add(ViewOption::kSubclasses, command.add_flag("--subclasses", heap.subclasses, "objects of its subclasses too"));
   own.add(ViewOption::kBy,

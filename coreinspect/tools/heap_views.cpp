@@ -66,7 +66,9 @@ std::string millis(std::chrono::nanoseconds time) {
 std::string way_text(const HeapAccess& access, std::uint64_t changed) {
   const std::string tries = access.tries() > 1 ? ", tried " + counted(access.tries(), "time") : "";
   if (access.runs()) {
-    std::string text = "read while the JVM ran: " + size_text(changed) + " changed in the meantime\n";
+    std::string text = "read while the JVM ran, which may have changed it meanwhile";
+    if (changed != 0) text += "; " + size_text(changed) + " of it went to other regions, or were collected";
+    text += "\n";
     if (!access.why_running().empty()) text += "not stopped" + tries + ": " + printable(access.why_running()) + "\n";
     return text;
   }

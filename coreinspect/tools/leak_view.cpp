@@ -8,7 +8,8 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr const char* kNextLook =
-    "what grows: jtrace inspect PID heapdump -o before.hprof, and later: jtrace heap diff before.hprof PID --by path\n";
+    "what grows: jtrace inspect PID heapdump -o before.hprof, and later: jtrace heap diff before.hprof PID --by path\n"
+    "who makes the objects: jtrace allocations PID --class CLASS\n";
 
 void write_json(const HeapTree& tree, const LeakSuspect& suspect, JsonWriter& json) {
   json.begin_object()
