@@ -90,6 +90,7 @@ class TextView {
         "; " + (note.empty() ? std::string("exact: each object that was recorded") : of_samples(note, surplus)) + "\n";
     if (note.empty() && statistics_.scope->callouts_record_allocations)
       out_ += "  without those of calls that began before the trace\n";
+    if (const std::string cut = statistics_.cut_stacks_note(); !cut.empty()) out_ += "  " + cut + "\n";
     out_ += lost_events(statistics_);
     for (const AllocationsBy by : kEach)
       if (is_shown(view_, by)) table(by);
@@ -191,6 +192,7 @@ void write_process(JsonWriter& json, const std::string& process, const ScopeStat
   const Allocated total = statistics.places.total(view.type);
   json.begin_object().member("processId", process).member("kind", word_of(statistics.allocation_kind));
   if (const std::string note = statistics.allocation_note(); !note.empty()) json.member("note", note);
+  if (const std::string note = statistics.cut_stacks_note(); !note.empty()) json.member("stacksNote", note);
   json.member("bytes", rounded(total.bytes)).member("instances", rounded(total.objects));
   json.member("recorded", total.elements);
   for (const AllocationsBy by : kEach) {

@@ -103,7 +103,7 @@ class Page {
     });
     section(Family::kExceptions, [&](const ScopeStatistics& each) { write_exceptions(json_, each, limit(kRows)); });
     section(Family::kAllocations, [&](const ScopeStatistics& each) {
-      json_.member("note", each.allocation_note());
+      json_.member("note", notes_of(each));
       classes(each.allocations);
       json_.key("sites").begin_object();
       classes(each.sites);
@@ -114,6 +114,11 @@ class Page {
     section(Family::kStacks, [&](const ScopeStatistics& each) { stacks(each); });
     flame(id);
     json_.end_object();
+  }
+
+  static std::string notes_of(const ScopeStatistics& each) {
+    const std::string kind = each.allocation_note(), stacks = each.cut_stacks_note();
+    return kind + (kind.empty() || stacks.empty() ? "" : "; ") + stacks;
   }
 
   void producer(const ScopeStatistics& each) {
@@ -362,7 +367,7 @@ class Page {
     const ScopeStatistics* best = report_.with_frames(id);
     if (best == nullptr) return;
     json_.key("flame").begin_object().member("source", best->scope->agent_name);
-    json_.member("note", best->allocation_note());
+    json_.member("note", notes_of(*best));
     put_tree(*report_.tree(*best));
     json_.end_object();
   }

@@ -68,6 +68,7 @@ void note_option(Scope& scope, std::string_view key, std::string_view value) {
   else if (key == record::kMinContentionOption) scope.min_contention = parse_seconds(value).value_or(0);
   else if (key == kShortContentionsKey) note_short_contentions(scope, value);
   else if (key == record::kSampleIntervalOption) scope.sample_interval = parse_decimal<std::uint64_t>(value);
+  else if (key == record::kStackDepthOption) scope.stack_depth = parse_decimal<std::uint64_t>(value).value_or(0);
   else if (key == kJdkKey) scope.jdk = parse_decimal<std::uint64_t>(value).value_or(0);
   else if (key == kGapsKey) scope.gaps_by_thread = value == kGapsByThread;
   else if (key == record::kSlowerThanOption && value != "0") scope.slower_than = value;

@@ -70,6 +70,7 @@ struct Scope {
   std::optional<std::uint64_t> methods_with_callouts;     // jtrace.rewritten: of loaded classes
   bool has_blocking_ends = false, has_wait_ends = false;  // monContendedEntered, monWaited were asked for
   std::optional<std::uint64_t> sample_interval;
+  std::uint64_t stack_depth = 0;     // of objAlloc: frames at most; 0: not known
   std::uint64_t jdk = 0;             // jtrace.jdk; 0: not known
   std::string slower_than;           // only calls of this time or longer are recorded, in seconds; "": all
   std::uint64_t min_contention = 0;  // ns: contentions that were shorter are only counted; 0: all are recorded

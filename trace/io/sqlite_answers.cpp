@@ -184,6 +184,7 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
   if (const std::string note = scope.late_heap_note(); !note.empty() && !statistics.pauses.empty()) add(note);
   if (const std::string note = scope.pauses_note(); !note.empty()) add(note);
   if (const std::string note = statistics.allocation_note(); !note.empty()) add("allocations are " + note);
+  if (const std::string note = statistics.cut_stacks_note(); !note.empty()) add(note);
   if (const std::string note = scope.short_contentions_note(); !note.empty()) add(note);
   if (!statistics.slow.methods().empty())
     add("median_ms and p99_ms of the view methods are about: at most an eighth too high");

@@ -51,6 +51,13 @@ std::string ScopeStatistics::allocation_note() const {
   return io::allocation_note(*scope, count(ElementKind::kObjAlloc)) + (surplus.empty() ? "" : "; " + surplus);
 }
 
+std::string ScopeStatistics::cut_stacks_note() const {
+  if (full_stacks == 0) return {};
+  return std::to_string(full_stacks) + " of " + std::to_string(count(ElementKind::kObjAlloc)) + " stacks have " +
+         std::to_string(scope->stack_depth) +
+         " frames, the most that were recorded (--stack-depth): who called those may be missing";
+}
+
 std::string lost_events(const ScopeStatistics& statistics) {
   const Losses& losses = statistics.scope->losses;
   std::string text;
@@ -394,6 +401,8 @@ void Statistics::note_allocation(ScopeStatistics& statistics, const ObjAlloc& al
     const std::string site = frame_text(stack.substr(0, stack.find(';'))) + " " + name;
     const bool is_known = statistics.sites.size() < kMaxSites || statistics.sites.count(site) != 0;
     statistics.sites[is_known ? site : "other sites"].add(weight);
+    const auto frames = static_cast<std::uint64_t>(std::count(stack.begin(), stack.end(), ';')) + 1;
+    statistics.full_stacks += frames > 1 && frames == statistics.scope->stack_depth;  // of one frame it is a site
   }
   if (!alloc.threadIdRef.present()) return;
   ThreadStatistics& thread = statistics.threads[alloc.threadIdRef.value()];

@@ -108,6 +108,7 @@ struct ScopeStatistics {
   Exceptions exceptions;
   std::map<std::string, CounterSeries, std::less<>> counters;
   std::map<std::string, Amount> heap;              // class: a histogram of live objects
+  std::uint64_t full_stacks = 0;                   // of allocations: with as many frames as --stack-depth
   std::map<std::uint64_t, SnapshotThread> stacks;  // of the last snapshot
   std::uint64_t trace_time = 0;                    // of the last traceStart
 
@@ -117,6 +118,8 @@ struct ScopeStatistics {
   std::uint64_t events() const;
   // Of all scopes, with surplus_note().
   std::string allocation_note() const;
+  // "12 of 40 stacks have 16 frames, the most that were recorded (--stack-depth): ..."; "" if none has.
+  std::string cut_stacks_note() const;
   // Why the estimates may be much too high (allocation_weight.h); "": they are not.
   std::string surplus_note() const;
 };

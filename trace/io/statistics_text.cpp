@@ -104,7 +104,8 @@ class TextView {
     out_ += pauses_text(statistics, rows_);
   }
   void allocations_of(const ScopeStatistics& statistics) {
-    if (const std::string note = statistics.allocation_note(); !note.empty()) line("  %s", note.c_str());
+    for (const std::string& note : {statistics.allocation_note(), statistics.cut_stacks_note()})
+      if (!note.empty()) line("  %s", note.c_str());
     const auto table = [&](const char* what, const std::map<std::string, Allocated>& rows) {
       line("  %14s %12s %10s  %s", "BYTES", "OBJECTS", "RECORDED", what);
       each_of(allocated_rows(rows, rows_), [this](const ClassRow& row) {
