@@ -33,9 +33,9 @@ struct SlowArguments {
 
 constexpr std::uint64_t kAlways = 50'000'000;  // ns; calls of this time are few enough for any program
 
-// Calls that took a quarter of it are recorded too, so that there is something to show if no call was slow.
+// Calls that took a twentieth of it are recorded too, so that there is something to show if no call was slow.
 std::uint64_t recorded_from(std::uint64_t over) {
-  return over < kLeastCoarse ? over : std::clamp(over / 4, kLeastCoarse, kAlways);
+  return over < kLeastCoarse ? over : std::clamp(over / 20, kLeastCoarse, kAlways);
 }
 
 std::string millis(std::uint64_t ns) { return std::to_string(static_cast<double>(ns) / 1e6) + "ms"; }

@@ -178,7 +178,8 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
   if (limits.over == 0) text = "the slowest of the calls";
   else if (!chosen.is_slow)
     text = (!statistics.scope->losses.any() ? "no call took " : "no call that was recorded took ") +
-           limit_text(limits.over) + (chosen.idle_is_slow ? " but idle ones" : "") + "; the slowest seen";
+           limit_text(limits.over) + (chosen.idle_is_slow ? " but idle ones" : "") +
+           (chosen.ended.empty() && chosen.open.empty() ? "" : "; the slowest seen");
   else
     text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
            (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more";
@@ -268,7 +269,9 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
       return std::string(!each.scope->losses.any() ? "no call that ended took " : "no call that was recorded took ") +
-             recorded_from(each.scope->slower_than) + " or more, the shortest time that is recorded\n" +
+             recorded_from(each.scope->slower_than) +
+             " or more, the shortest time that was recorded; jtrace slow PID with a smaller --over records shorter "
+             "ones\n" +
              lost_events(each) + rest;
   out = "no calls in the trace" + recorded_without(statistics, Family::kCalls) + "\n";
   for (const ScopeStatistics& each : statistics.by_scope())
