@@ -63,16 +63,16 @@ class Loading {
   // Makes the JVM load the library and waits for the agent's Hello. JDK 21 and later refuse while the JVM is starting.
   Result<GreetedAgent> load(const std::string& library) {
     constexpr std::chrono::milliseconds kPause(20);
-    for (;;) {
+    for (int tries = 100;; --tries) {
       auto loaded = load_once(library);
-      if (loaded || !is_too_early(loaded.error()) || waiter_.remaining() < kPause) return loaded;
+      if (loaded || !is_too_early(loaded.error()) || tries == 0 || waiter_.remaining() < kPause) return loaded;
       if (waiter_.pause(kPause) == Woken::kCancelled) return interrupted();
     }
   }
 
  private:
   static bool is_too_early(const Error& error) {
-    return error.text.find("only permitted in the live phase") != std::string::npos;  // jvmtiExport.cpp
+    return error.text.find("only permitted in the live phase") != std::string::npos;  // JvmtiAgent::load
   }
 
   // The JVM answers `load` only after Agent_OnAttach, which waits for jtrace. So both are watched.
