@@ -79,50 +79,69 @@ Result<io::SqlValues> values_of(const std::vector<std::string>& words) {
 }
 
 // Each has those values that it names.
-Result<std::vector<Query>> queries_of(const std::vector<std::size_t>& questions, const io::SqlValues& values) {
-  std::vector<Query> queries;
+Result<std::vector<Query>> with_values(std::vector<Query> queries, const io::SqlValues& values) {
   std::set<std::string> used;
-  for (const std::size_t number : questions) {
-    const io::SqlQuestion& question = io::kSqlQuestions[number - 1];
-    Query& query = queries.emplace_back();
-    query.sql = question.sql;
-    if (questions.size() > 1) query.heading = std::to_string(number) + ". " + std::string(question.question) + "\n";
-    for (const std::string& name : io::sql_parameters(question.sql))
+  for (Query& query : queries)
+    for (const std::string& name : io::sql_parameters(query.sql))
       if (const auto value = values.find(name); value != values.end()) {
         query.values.insert(*value);
         used.insert(name);
       }
-  }
   for (const auto& [name, value] : values)
     if (!used.contains(name))
       return fail(ErrorCategory::kUsage,
                   "--set " + name + ": " +
-                      (questions.size() > 1 ? "none of these questions has a :" : "the query has no :") + name);
+                      (queries.size() > 1 ? "none of these queries has a :" : "the query has no :") + name);
+  return queries;
+}
+
+std::vector<Query> questions_of(const std::vector<std::size_t>& numbers) {
+  std::vector<Query> queries;
+  for (const std::size_t number : numbers) {
+    const io::SqlQuestion& question = io::kSqlQuestions[number - 1];
+    queries.push_back({.sql = std::string(question.sql), .values = {}, .heading = {}});
+    if (numbers.size() > 1)
+      queries.back().heading = std::to_string(number) + ". " + std::string(question.question) + "\n";
+  }
+  return queries;
+}
+
+// The words after the inputs, or what is on standard input.
+Result<std::vector<Query>> take_queries(std::vector<std::string>& words) {
+  std::vector<Query> queries;
+  for (; words.size() > 1 && is_query(words.back()); words.pop_back())
+    queries.insert(queries.begin(), {.sql = words.back(), .values = {}, .heading = {}});
+  const bool has_trace_on_input = words.front() == "-";
+  const bool asks_input = std::any_of(queries.begin(), queries.end(), [](auto& query) { return query.sql == "-"; });
+  if (asks_input && has_trace_on_input)
+    return fail(ErrorCategory::kUsage, "standard input is the trace: the query is a word, jtrace sql - 'SELECT ...'");
+  if (asks_input && queries.size() > 1)
+    return fail(ErrorCategory::kUsage, "standard input is one query: it is given alone");
+  if (asks_input || (queries.empty() && !has_trace_on_input && ::isatty(STDIN_FILENO) == 0)) {
+    JTRACE_ASSIGN_OR_RETURN(std::string query, query_of_input());
+    queries.clear();
+    if (!query.empty()) queries.push_back({.sql = std::move(query), .values = {}, .heading = {}});
+  }
+  if (queries.size() > 1)
+    for (Query& query : queries) query.heading = query.sql + "\n";
   return queries;
 }
 
 Result<Asked> asked_of(const SqlArguments& arguments) {
   Asked asked{.inputs = arguments.words, .queries = {}};
   JTRACE_ASSIGN_OR_RETURN(const io::SqlValues values, values_of(arguments.set));
-  std::optional<std::string> query;
-  if (asked.inputs.size() > 1 && is_query(asked.inputs.back())) {
-    query = std::move(asked.inputs.back());
-    asked.inputs.pop_back();
+  if (arguments.questions.empty()) {
+    JTRACE_ASSIGN_OR_RETURN(asked.queries, take_queries(asked.inputs));
+  } else {
+    if (asked.inputs.size() > 1 && is_query(asked.inputs.back()))
+      return fail(ErrorCategory::kUsage, "--question and a query: one of them");
+    asked.queries = questions_of(arguments.questions);
   }
-  const bool has_trace_on_input = asked.inputs.front() == "-";
-  if (!arguments.questions.empty()) {
-    if (query) return fail(ErrorCategory::kUsage, "--question and a query: one of them");
-    if (arguments.questions.size() > 1 && arguments.format == "csv")
-      return fail(ErrorCategory::kUsage, "--format csv has one table: one --question");
-    JTRACE_ASSIGN_OR_RETURN(asked.queries, queries_of(arguments.questions, values));
-    return asked;
+  if (asked.queries.size() > 1 && arguments.format == "csv")
+    return fail(ErrorCategory::kUsage, "--format csv has one table: one query");
+  if (!asked.queries.empty()) {
+    JTRACE_ASSIGN_OR_RETURN(asked.queries, with_values(std::move(asked.queries), values));
   }
-  if (query == "-" && has_trace_on_input)
-    return fail(ErrorCategory::kUsage, "standard input is the trace: the query is a word, jtrace sql - 'SELECT ...'");
-  if (query == "-" || (!query && !has_trace_on_input && ::isatty(STDIN_FILENO) == 0)) {
-    JTRACE_ASSIGN_OR_RETURN(query, query_of_input());
-  }
-  if (query && !query->empty()) asked.queries.push_back({.sql = std::move(*query), .values = values, .heading = {}});
   return asked;
 }
 
@@ -239,7 +258,8 @@ void add_sql_command(CLI::App& app, ExitStatus& status) {
       ->required();
   // IN takes all words, and run() finds the query among them.
   command->add_option("QUERY", arguments->unused,
-                      "one statement that reads; - is stdin, also without QUERY if stdin is no terminal; with nothing "
+                      "one statement that reads, or several words with one each; - is stdin, also without QUERY if "
+                      "stdin is no terminal; with nothing "
                       "there, the views and their columns are listed, and the questions");
   command
       ->add_option("--question", arguments->questions,
