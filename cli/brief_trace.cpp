@@ -123,6 +123,7 @@ Result<session::TraceSummary> trace(const target::Process& process, const sessio
 }  // namespace
 
 void add_brief_trace(CLI::App& command, BriefTrace& arguments) {
+  arguments.command = &command;
   command
       .add_option("PID|IN", arguments.target,
                   "pid or a part of the main class; or a trace (a file, or a path with '/')")
@@ -144,6 +145,9 @@ void add_brief_trace(CLI::App& command, BriefTrace& arguments) {
 
 namespace {
 
+// Options of the commands; --over, --messages and others choose what of a trace is shown.
+constexpr const char* kHowToTrace[] = {"--duration", "--io", "--cpu-time", "--sample-interval", "--no-arguments"};
+
 ExitStatus answer_from_input(const BriefTrace& arguments, const Answer& answer) {
   if (const Result<> good = refuse_overwriting(arguments.output, {arguments.target}); !good)
     return report(good.error());
@@ -153,6 +157,11 @@ ExitStatus answer_from_input(const BriefTrace& arguments, const Answer& answer) 
     return report(Error{.category = ErrorCategory::kUsage,
                         .text = "--filter chooses what of a JVM is traced: " + arguments.target + " is a trace already",
                         .help = "jtrace sql FILE answers for single methods"});
+  for (const char* name : kHowToTrace)
+    if (const CLI::Option* option = arguments.command->get_option_no_throw(name);
+        option != nullptr && option->count() != 0)
+      return report(Error{ErrorCategory::kUsage,
+                          std::string(name) + " is for tracing a JVM: " + arguments.target + " is a trace already"});
   return print(arguments.target, arguments.target, answer, BriefTrace());
 }
 

@@ -18,9 +18,10 @@ struct BriefTrace {
   std::string target;  // a JVM (selector.h), or a trace: "-", an existing file, anything with a '/'
   std::string duration = "10s";
   std::vector<std::string> filters;
-  bool leaves_out_jdk = true;   // without filters
-  std::size_t own_methods = 0;  // of the JDK, for which the command has filters of its own
-  std::string output;           // where the trace is kept; "": nowhere
+  bool leaves_out_jdk = true;         // without filters
+  std::size_t own_methods = 0;        // of the JDK, for which the command has filters of its own
+  std::string output;                 // where the trace is kept; "": nowhere
+  const CLI::App* command = nullptr;  // whose options are of a JVM alone, but for those of the answer
   // Refuses a JVM that cannot answer, before it is traced; null: none.
   std::function<Result<>(const target::Jvm&)> check;
 };

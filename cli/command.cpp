@@ -63,13 +63,28 @@ std::string misspelt_command(const CLI::App& app, std::span<char*> words) {
   return is_known ? "" : *word;
 }
 
+// Of other tools, for what is an option here too.
+constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
+    {"--top", "--rows"},   {"--limit", "--rows"},       {"--lines", "--rows"},
+    {"--count", "--rows"}, {"--time", "--duration"},    {"--json", "--format"},
+    {"--csv", "--format"}, {"--seconds", "--duration"}, {"--out", "--output"}};
+
+std::string other_word(std::string_view word, const std::vector<std::string>& known) {
+  for (const auto& [theirs, ours] : kOtherWords)
+    if (word == theirs && std::find(known.begin(), known.end(), ours) != known.end())
+      return "; did you mean '" + std::string(ours) + (ours == "--format" ? " " + std::string(word.substr(2)) : "") +
+             "'?";
+  return {};
+}
+
 std::string unknown_option(const CLI::App& command, std::string word) {
   std::vector<std::string> names;
   for (const CLI::Option* known : command.get_options())
     if (is_shown(*known))
       for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
   word.resize(std::min(word.size(), word.find('=')));
-  return "unknown option '" + word + "'" + did_you_mean(word, names);
+  const std::string other = other_word(word, names);
+  return "unknown option '" + word + "'" + (other.empty() ? did_you_mean(word, names) : other);
 }
 
 // The message about the first unexpected word, with a suggestion.

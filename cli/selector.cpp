@@ -54,6 +54,9 @@ bool names_input(const std::string& word) {
 
 Result<pid_t> select_jvm(std::string_view selector, Takes takes) {
   if (selector.find_first_not_of("0123456789") == selector.npos) return target::parse_pid(selector);
+  if (selector.find_first_not_of("0123456789,") == selector.npos)
+    return fail(ErrorCategory::kUsage, "one JVM is expected, " + std::string(selector) + " are several",
+                "one command for each");
   return select_by_main_class(selector, takes);
 }
 

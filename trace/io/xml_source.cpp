@@ -41,7 +41,7 @@ std::string_view element_name(std::string_view at) {
 std::string_view not_xml(std::string_view head) {
   return profile_format(head) == ProfileFormat::kNone
              ? "is not XML"
-             : "is a profile, not a trace: jtrace report and jtrace diff take profiles";
+             : "is a profile, not a trace: jtrace report and jtrace diff take profiles, as files";
 }
 
 }  // namespace
