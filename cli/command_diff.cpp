@@ -2,12 +2,12 @@
 // of one and a JVM.
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/log.h"
 #include "base/quoted_text.h"
 #include "base/strings.h"
-#include "base/time_text.h"
 #include "cli/commands.h"
 #include "cli/heap_dump_file.h"
 #include "cli/live_recording.h"
@@ -19,6 +19,7 @@
 #include "cli/trace_output.h"
 #include "cli/units.h"
 #include "trace/io/trace_diff.h"
+#include "trace/record/start_options.h"
 
 namespace jtrace::cli {
 namespace {
@@ -53,16 +54,28 @@ void warn_of_kinds(const io::Recording& before, const io::Recording& after) {
               (waits ? after : before).name + " has none: they are of different kinds, and amounts are not comparable");
 }
 
+// Then one has short calls that the other has not.
+void warn_of_thresholds(const io::Recording& before, const io::Recording& after) {
+  const std::string *one = before.made.find(trace::record::kSlowerThanOption),
+                    *other = after.made.find(trace::record::kSlowerThanOption);
+  const std::string first = one == nullptr ? "0" : *one, second = other == nullptr ? "0" : *other;
+  if (before.kind != "trace" || after.kind != "trace" || first == second) return;
+  log_warning("calls were recorded from " + first + " s on in " + before.name + ", from " + second + " s on in " +
+              after.name + ": more and longer calls may be due to that (--slower-than; of jtrace slow, --over)");
+}
+
 Result<> check(const DiffArguments& arguments) {
   if (!arguments.output.empty() && !arguments.output.ends_with(".html"))
     return fail(ErrorCategory::kUsage,
                 "-o " + arguments.output + ": a difference is written as a page, a name in .html",
                 "without -o it is printed; --format json for programs");
   if (!names_input(arguments.before) && parse_decimal<pid_t>(arguments.before))
-    return fail(
-        ErrorCategory::kUsage, "BEFORE is a recording, " + arguments.before + " names no file; AFTER may be a JVM",
-        "jtrace attach " + arguments.before + " -o before.xml makes one, or jtrace profile, or jtrace inspect " +
-            arguments.before + " histogram --format json");
+    return fail(ErrorCategory::kUsage,
+                "BEFORE must be a file, and there is none named " + arguments.before + "; only AFTER may be a JVM",
+                "jtrace attach " + arguments.before + " -o before.xml makes it, or jtrace profile, or jtrace inspect " +
+                    arguments.before + " histogram --format json");
+  if (names_input(arguments.after) && !arguments.duration.empty())
+    return fail(ErrorCategory::kUsage, "--duration is how long a JVM is recorded: " + arguments.after + " is a file");
   JTRACE_RETURN_IF_ERROR(refuse_overwriting(arguments.output, {arguments.before, arguments.after}));
   const auto is_dump = [](const std::string& path) { return path != "-" && is_heap_dump(path); };
   const bool before = is_dump(arguments.before), after = is_dump(arguments.after);
@@ -77,28 +90,26 @@ Result<> check(const DiffArguments& arguments) {
   return {};
 }
 
-// AFTER may be a JVM.
-Result<io::Recording> read_after(const DiffArguments& arguments, const io::Recording& before) {
-  if (names_input(arguments.after)) {
-    if (!arguments.duration.empty())
-      return fail(ErrorCategory::kUsage, "--duration is how long a JVM is recorded: " + arguments.after + " is a file");
-    return read_recording(arguments.after);
-  }
-  JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(arguments.after, Takes::kJvmOrFile));
-  if (!arguments.duration.empty() && parse_seconds(arguments.duration).value_or(0) == 0)
-    return fail(ErrorCategory::kUsage, "--duration " + arguments.duration + ": it is a time above 0 (30s, 5m)");
-  return record_like(before, std::to_string(pid), arguments.duration);
+// AFTER, if it is a JVM; nothing if it is a file.
+Result<std::optional<pid_t>> select_after(const DiffArguments& arguments) {
+  if (names_input(arguments.after)) return std::optional<pid_t>();
+  JTRACE_ASSIGN_OR_RETURN(const target::Process process, open_selected(arguments.after, Takes::kJvmOrFile));
+  JTRACE_RETURN_IF_ERROR(target::examine_jvm(process));
+  return std::optional(process.pid());
 }
 
 Result<std::vector<std::string>> run_diff(const DiffArguments& arguments) {
   JTRACE_RETURN_IF_ERROR(check(arguments));
+  JTRACE_ASSIGN_OR_RETURN(const std::optional<pid_t> jvm, select_after(arguments));
   JTRACE_ASSIGN_OR_RETURN(const io::Recording before, read_recording(arguments.before));
-  JTRACE_ASSIGN_OR_RETURN(const io::Recording after, read_after(arguments, before));
+  JTRACE_ASSIGN_OR_RETURN(const io::Recording after, jvm ? record_like(before, std::to_string(*jvm), arguments.duration)
+                                                         : read_recording(arguments.after));
   const io::Difference difference = io::compare(before, after, arguments.as_is);
   if (difference.tables.empty())
     return fail(ErrorCategory::kUsage, "nothing to compare: " + before.name + " is a " + kind_of(before) + ", " +
                                            after.name + " a " + kind_of(after) + ", and no table is in both");
   warn_of_kinds(before, after);
+  warn_of_thresholds(before, after);
   const std::string out = arguments.format == "json" ? io::diff_json(difference, arguments.rows)
                                                      : io::diff_text(difference, arguments.rows);
   std::fwrite(out.data(), 1, out.size(), stdout);
@@ -111,6 +122,7 @@ Result<std::vector<std::string>> run_diff(const DiffArguments& arguments) {
 
 ExitStatus run(const DiffArguments& arguments) {
   const auto missing = run_diff(arguments);
+  if (!missing && missing.error().text.empty()) return exit_status(missing.error());  // it is said
   if (!missing) return report(missing.error());
   for (const std::string& line : *missing) log_info("missing: " + line);
   return missing->empty() ? ExitStatus::kOk : ExitStatus::kPartial;
@@ -132,7 +144,8 @@ void add_diff_command(CLI::App& app, ExitStatus& status) {
           "as BEFORE was")
       ->required();
   command->add_option("--duration", arguments->duration, "how long a JVM is recorded (as long as BEFORE)")
-      ->type_name("TIME");
+      ->type_name("TIME")
+      ->check(is_time({.least = std::chrono::milliseconds(1)}));
   command
       ->add_option("-o,--output", arguments->output,
                    "write a page with a flame graph of the differences too (NAME.html)")

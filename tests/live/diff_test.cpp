@@ -57,8 +57,8 @@ JTRACE_ON_EACH_JDK(DiffWithAJvm);
 
 TEST_P(DiffWithAJvm, ATraceIsMadeWithTheOptionsOfTheOther) {
   const std::string before = folder_.file("before.xml");
-  record({"attach", "-o", before, "--events", "methods,gc", "--filter", "Shop$Stock *", "--filter", "Shop* exclude",
-          "--slower-than", "20ms", "--arguments", "--min-contention", "5ms", "--duration", "1.4"});
+  record({"attach", "-o", before, "--events", "methods,gc,monitors", "--filter", "Shop$Stock *", "--filter",
+          "Shop* exclude", "--slower-than", "20ms", "--arguments", "--min-contention", "5ms", "--duration", "1.4"});
   EXPECT_TRUE(compare(before).contains("methods: self time")) << err_;
   EXPECT_THAT(err_, HasSubstr(" --slower-than 0.02 "));
   EXPECT_THAT(err_, HasSubstr(" --arguments "));
@@ -66,6 +66,7 @@ TEST_P(DiffWithAJvm, ATraceIsMadeWithTheOptionsOfTheOther) {
   EXPECT_THAT(err_, HasSubstr(" --filter 'Shop$Stock include' --filter 'Shop* exclude' "));
   EXPECT_THAT(err_, HasSubstr(" --duration 1.4s"));
   EXPECT_THAT(err_, Not(HasSubstr("--return-values")));
+  EXPECT_THAT(err_, Not(HasSubstr("has no effect"))) << made_;
 }
 
 TEST_P(DiffWithAJvm, AProfileAndAHistogramToo) {

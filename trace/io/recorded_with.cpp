@@ -1,5 +1,7 @@
 #include "trace/io/recorded_with.h"
 
+#include <algorithm>
+
 namespace jtrace::trace::io {
 namespace {
 
@@ -9,6 +11,11 @@ std::string rule_of(const Filter& filter) {
 }
 
 }  // namespace
+
+const std::string* RecordedWith::find(std::string_view key) const {
+  const auto found = std::find_if(options.begin(), options.end(), [&](const auto& each) { return each.first == key; });
+  return found == options.end() ? nullptr : &found->second;
+}
 
 Result<> OptionsSink::write(const Event& event) {
   if (!is_over_) note(event);
@@ -22,8 +29,9 @@ void OptionsSink::note(const Event& event) {
     found_.agent = agent->agentName.view();
     found_.parameters = agent->agentParameters.view();
   } else if (const auto* option = std::get_if<Option>(&event)) {
-    if (option->key.view().find('.') == std::string_view::npos)
-      found_.options.emplace_back(option->key.view(), option->value.view());
+    // After the user's options come the producer's, as jtrace.vm.
+    if (option->key.view().find('.') != std::string_view::npos) is_over_ = !found_.options.empty();
+    else found_.options.emplace_back(option->key.view(), option->value.view());
   } else if (const auto* filter = std::get_if<Filter>(&event)) {
     found_.filters.push_back(rule_of(*filter));
   } else {

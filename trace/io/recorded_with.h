@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,12 +11,16 @@
 
 namespace jtrace::trace::io {
 
+// RecordedWith::parameters of a histogram of reachable objects.
+inline constexpr const char* kReachable = "reachable";
+
 // Of the first producer of a trace; empty of what says nothing.
 struct RecordedWith {
   std::string agent;                                         // "jtrace"
   std::string parameters;                                    // "profile hz=99 cpu"
   std::vector<std::pair<std::string, std::string>> options;  // key and value, defaults too, as in the document
   std::vector<std::string> filters;                          // rules as of --filter: "com.example.* include"
+  const std::string* find(std::string_view key) const;       // the value of the option; null: it is not said
 };
 
 class OptionsSink final : public EventSink {
