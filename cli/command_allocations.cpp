@@ -33,9 +33,9 @@ Result<> give_options(session::OptionReader& reader, const AllocationArguments& 
   JTRACE_RETURN_IF_ERROR(reader.give(record::kEventsOption, is_exact ? "allocations,threads" : "objects,threads"));
   if (!arguments.sample_interval.empty())
     JTRACE_RETURN_IF_ERROR(reader.give(record::kSampleIntervalOption, arguments.sample_interval));
-  return is_exact && arguments.by == "stack"
-             ? reader.give(record::kStackDepthOption, std::to_string(record::kDefaultStackDepth))
-             : Result<>();
+  const bool with_stacks = arguments.by == "stack" || (arguments.by.empty() && !arguments.type.empty());
+  return is_exact && with_stacks ? reader.give(record::kStackDepthOption, std::to_string(record::kDefaultStackDepth))
+                                 : Result<>();
 }
 
 // Without filters a JVM before JDK 11 records nothing (JEP 331): it would be traced for nothing.
