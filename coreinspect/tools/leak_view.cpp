@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char* kNextLook =
     "what grows: jtrace inspect PID heapdump -o before.hprof, and later: jtrace heap diff before.hprof PID --by path\n"
-    "who makes the objects: jtrace allocations PID --class CLASS\n";
+    "who makes the objects: jtrace allocations PID --class CLASS; with --filter 'com.example.*' each one, not "
+    "samples\n";
 
 void write_json(const HeapTree& tree, const LeakSuspect& suspect, JsonWriter& json) {
   json.begin_object()

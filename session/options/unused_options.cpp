@@ -16,9 +16,12 @@ struct Need {
   std::uint64_t events;  // one of them
   std::string_view words;
 };
+// Of `objects` they select the classes.
+constexpr std::uint64_t kFiltered = record::kCalloutEvents | record::kObjAllocEvent;
+constexpr record::ConstantList kFilteredGroups = record::groups_of(kFiltered, " or ");
 constexpr Need kNeeds[] = {
-    {"filter", record::kCalloutEvents, record::kCalloutGroupsOr.view()},
-    {"filters", record::kCalloutEvents, record::kCalloutGroupsOr.view()},
+    {"filter", kFiltered, kFilteredGroups.view()},
+    {"filters", kFiltered, kFilteredGroups.view()},
     {record::kMinContentionOption, record::kMonContendedEnterEvent, "monitors"},
     {record::kMonitorOwnerOption, record::kMonContendedEnterEvent, "monitors"},
     {record::kSampleIntervalOption, record::kObjAllocEvent, "objects (allocations has every object)"},
