@@ -158,7 +158,7 @@ void add_hsperf_push(CLI::App& app, ExitStatus& status) {
   add_source_arguments(*command, arguments->sources, true);
   command->get_option("JVM")->required(false);
   command->add_option("--to", arguments->to, "address of the collector")->capture_default_str();
-  add_time(*command, "--every", arguments->every, "time between samples (10s)",
+  add_time(*command, "--interval,--every", arguments->every, "time between samples (10s)",
            {.least = std::chrono::milliseconds(100)});
   command->add_option("-n,--count", arguments->count, "number of samples (default: until a signal)");
   add_inside_option(*command, arguments->naming);
@@ -167,7 +167,7 @@ void add_hsperf_push(CLI::App& app, ExitStatus& status) {
   add_time(*command, "--timeout", arguments->timeout, "how long one request may take (10s)",
            {.least = std::chrono::milliseconds(1), .most = std::chrono::hours(1)});
   add_size(*command, "--max-kept", arguments->most_kept, "memory for samples that cannot be sent yet (16M)");
-  command->footer("example: hsperf push app.Main --to http://127.0.0.1:4318/v1/metrics --every 30s");
+  command->footer("example: hsperf push app.Main --to http://127.0.0.1:4318/v1/metrics --interval 30s");
   command->callback([arguments, &status] {
     auto done = push(*arguments);
     status = done ? *done : report(done.error());

@@ -89,6 +89,16 @@ def main():
         shown = show("--dump-dom", page=turned.with_suffix(".html"))
         body = shown.stdout.split("<main>")[1].split('id="data"')[0]
         assert "\\u202eniam" in body and "\u202e" not in body, "a mark of direction reaches the page"
+        # Of a trace that lost events each section with figures says so.
+        lossy = pathlib.Path(folder, "lossy.trcxml")
+        end = '<traceEnd traceIdRef="ta"'
+        whole = pathlib.Path(trace).read_text()
+        assert end in whole, "the trace has another end"
+        lossy.write_text(whole.replace(end, '<option key="jtrace.dropped" value="7" traceIdRef="ta"/>' + end))
+        subprocess.run([jtrace, "-q", "report", lossy, "-o", lossy.with_suffix(".html")], check=False)
+        body = show("--dump-dom", page=lossy.with_suffix(".html")).stdout.split("<main>")[1].split('id="data"')[0]
+        said = re.findall(r'<section id="(\w+)"><h2>[^<]*</h2><p class="bad">7 events lost while tracing: there may be more', body)
+        assert {"methods", "contention", "gc", "threads", "timeline"} <= set(said), f"the loss is told in {said}"
         # On a narrow screen the slowest calls fit: nobody pushes a table of many columns to and fro.
         narrow = pathlib.Path(folder, "narrow.html")
         subprocess.run([jtrace, "report", pathlib.Path(trace).with_name("till.trcxml.gz"), "-o", narrow], check=True)

@@ -524,6 +524,16 @@ function summary() {
   if (data.lacksEnd) losses.push('events of the end, for which there was no room');
   make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
 }
+// Where figures are too small because of a loss, the section says so.
+const kMeasured = ['slow', 'contention', 'gc', 'exceptions', 'allocations', 'methods', 'timeline', 'flame', 'threads'];
+function markLosses(process) {
+  const lost = process.producers.reduce((sum, p) => sum + p.dropped, 0);
+  if (!lost) return;
+  for (const id of kMeasured) {
+    const part = document.getElementById(id);
+    if (part) part.querySelector('h2').after(make('p', part, `${several(lost, 'event')} lost while tracing: there may be more than is here, and longer ones.`, {className: 'bad'}));
+  }
+}
 function view(process) {
   main.replaceChildren();
   nav.replaceChildren();
@@ -536,6 +546,7 @@ function view(process) {
   for (const part of [methods, stacks, timeline, flame, sampled, offCpu, threads]) part(process);
   classes(process, 'heap', 'heap', 'Heap by class', 'instances');
   for (const part of [counters, overview]) part(process);
+  markLosses(process);
   drawings.forEach((redraw) => redraw());  // a scroll bar may have come since
 }
 summary();
