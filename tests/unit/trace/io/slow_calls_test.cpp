@@ -191,7 +191,8 @@ TEST_F(SlowTrace, NoCallOfARecordedTimeIsNoAllClear) {
   EXPECT_TRUE(statistics_.finish());
   const SlowLimits limits{.over = 200 * kMs, .rows = 20};
   EXPECT_THAT(slow_text(statistics_, limits),
-              HasSubstr("no call that ended took 50 ms or more, the shortest time that is recorded\n"
+              HasSubstr("no call that ended took 50 ms or more, the shortest time that was recorded; jtrace slow PID "
+                        "with a smaller --over records shorter ones\n"
                         "not among them: calls that began before the trace, or had not ended (unless a call below"));
   EXPECT_THAT(json::parse(slow_json(statistics_, "x", limits))["notListed"], HasSubstr("or had not ended"));
 }
