@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/clock.h"
@@ -82,10 +83,11 @@ TEST_P(DiffWithAJvm, AProfileAndAHistogramToo) {
 
 TEST_P(DiffWithAJvm, CtrlCEndsTheRecordingAndWhatThereIsIsCompared) {
   const std::string before = folder_.file("before.xml");
-  record({"attach", "-o", before, "--duration", "1"});
+  record({"attach", "-o", before, "--events", "methods", "--filter", "Shop*", "--duration", "1"});
   const auto diff =
       must(BackgroundCommand::start({jtrace_binary(), "diff", before, jvm_->pid_text(), "--duration", "60"}));
   ASSERT_TRUE(diff->wait_err_line("jtrace: tracing", std::chrono::seconds(60))) << diff->err();
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // of calls there is something in it
   const std::uint64_t since = monotonic_ns();
   diff->signal(SIGINT);
   EXPECT_THAT(must(diff->wait_exit()), AnyOf(0, 9)) << diff->err();
