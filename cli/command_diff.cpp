@@ -18,6 +18,7 @@
 #include "cli/summaries.h"
 #include "cli/trace_output.h"
 #include "cli/units.h"
+#include "target/jvm_discovery.h"
 #include "trace/io/trace_diff.h"
 #include "trace/record/start_options.h"
 

@@ -83,7 +83,8 @@ void add_filters(Words& words, const io::RecordedWith& made) {
 void warn_of_unknown(const io::Recording& before) {
   std::string names;
   const auto table = session::option_table();
-  for (const auto& [key, value] : before.made.options) {
+  for (const auto& option : before.made.options) {
+    const std::string& key = option.first;
     const bool is_known = std::any_of(table.begin(), table.end(), [&](auto& spec) { return spec.name == key; }) ||
                           std::find(std::begin(kNotTaken), std::end(kNotTaken), key) != std::end(kNotTaken);
     if (!is_known) names += (names.empty() ? "" : ", ") + key;
