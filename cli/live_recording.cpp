@@ -45,10 +45,10 @@ constexpr std::string_view kNotTaken[] = {"output",        "file",
 
 // The time that was asked for, unless it ended earlier.
 std::string seconds_of(const io::Recording& before) {
-  for (const auto& [key, value] : before.made.options)
-    if (const auto asked = key == "duration" ? parse_seconds(value) : std::nullopt;
-        asked && static_cast<double>(*asked) / 1e9 * (1 - kLate) <= before.seconds && before.seconds <= kMost)
-      return value + "s";
+  const std::string* option = before.made.find("duration");
+  if (const auto asked = option == nullptr ? std::nullopt : parse_seconds(*option);
+      asked && static_cast<double>(*asked) / 1e9 * (1 - kLate) <= before.seconds && before.seconds <= kMost)
+    return *option + "s";
   const double seconds = before.seconds > 0 ? std::clamp(std::round(before.seconds), kLeast, kMost) : kUnknown;
   return std::to_string(static_cast<int>(seconds)) + "s";
 }

@@ -10,8 +10,8 @@
 namespace jtrace::cli {
 
 // The arguments of jtrace that make such a recording of the JVM, on standard output: attach, profile or inspect, with
-// the options that BEFORE names (recorded_with.h). `duration` in ns; 0: as long as BEFORE took, 30 s if it does not
-// say. kUsage: BEFORE does not say how it was recorded, or takes no time and a duration is given.
+// the options that BEFORE names (recorded_with.h). `duration` as of --duration; "": as long as BEFORE took, 30 s if it
+// does not say. kUsage: BEFORE does not say how it was recorded, or takes no time and a duration is given.
 Result<std::vector<std::string>> words_like(const trace::io::Recording& before, const std::string& jvm,
                                             const std::string& duration);
 // Runs that, says so in a line, and reads what it made, of which nothing is kept. Ctrl-C ends the recording early. An

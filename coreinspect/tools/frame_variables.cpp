@@ -193,8 +193,10 @@ void FrameVariables::put_object(FrameVariable& variable, Address object, const s
     return;
   }
   variable.value = name + "@" + hex(object);
-  if (!name.ends_with("[]") && !is_of_the_jdk(name)) put_fields(variable, object, *klass);
-  if (!name.ends_with("[]")) return;
+  if (!name.ends_with("[]")) {
+    if (!is_of_the_jdk(name)) put_fields(variable, object, *klass);
+    return;
+  }
   if (const auto length = inspection_.objects().array_length(object))
     variable.value = name.substr(0, name.find('[') + 1) + std::to_string(*length) + name.substr(name.find('[') + 1) +
                      "@" + hex(object);

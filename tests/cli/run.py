@@ -74,6 +74,16 @@ def find_java():
     return max(homes, key=lambda home: [int(n) for n in re.findall(r"\d+", home.name)][:1])
 
 
+def start_app(home, folder, app):
+    """A program of tests/apps, compiled into the folder, that has said that it is ready; lines are sent to it as text."""
+    subprocess.run([home / "bin/javac", "-d", folder, "-g", "-Xlint:-options", "--release", "8", SOURCE / f"tests/apps/{app}.java"],
+                   check=True, stderr=subprocess.DEVNULL)
+    started = subprocess.Popen([home / "bin/java", "-Xmx64m", "-cp", folder, app], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+    started.stdout.readline()
+    return started
+
+
 class Target:
     """What a case is run against; gone when the case is over."""
 

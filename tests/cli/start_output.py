@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 
-from run import SOURCE, Skip, find_java
+from run import SOURCE, Skip, find_java, start_app
 
 # In a terminal of its own, or with a program or files of yesterday that are not here.
 NOT_RUN = ("hsperf top", "jtrace diff", "jtrace inspect 16990 locks", "jtrace stack 16990", "jtrace inspect core", "jtrace doctor",
@@ -82,15 +82,6 @@ def compare(bin_folder, folder, pids, command, shown):
     return count, faults
 
 
-def start(home, folder, app, *arguments):
-    subprocess.run([home / "bin/javac", "-d", folder, "-g", "-Xlint:-options", "--release", "8", SOURCE / f"tests/apps/{app}.java"],
-                   check=True, stderr=subprocess.DEVNULL)
-    started = subprocess.Popen([home / "bin/java", "-Xmx64m", "-cp", folder, app, *arguments], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    started.stdout.readline()
-    return started
-
-
 def feed(throws, over):
     """Exceptions of each way that the page speaks of, while a command traces them."""
     try:
@@ -113,7 +104,7 @@ def main():
         sys.exit(1 if "live" in os.environ.get("JTRACE_REQUIRE", "").split(",") else 77)
     faults, compared = [], 0
     with tempfile.TemporaryDirectory(prefix="jtrace-start") as folder:
-        started = {app: start(home, folder, app) for app in ("Shop", "Throws")}
+        started = {app: start_app(home, folder, app) for app in ("Shop", "Throws")}
         pids = {app: each.pid for app, each in started.items()}
         subprocess.run([bin_folder / "jtrace", "-q", "core", str(pids["Shop"]), "-o", folder + "/core"], check=True)
         over = threading.Event()

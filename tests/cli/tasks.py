@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from run import SOURCE, Skip, find_java
+from run import SOURCE, Skip, find_java, start_app
 
 QUESTIONS = 16
 FOUND = {"jtrace diagnose": {0, 1}, "hsperf check": {0, 1}}  # 1: something is wrong; it does not hold
@@ -66,11 +66,7 @@ def main():
     if len(asked) != QUESTIONS:
         faults.append(f"{len(asked)} questions")
     with tempfile.TemporaryDirectory(prefix="jtrace-tasks") as folder:
-        subprocess.run([home / "bin/javac", "-d", folder, "-Xlint:-options", "--release", "8", SOURCE / "tests/apps/Shop.java"],
-                       check=True)
-        shop = subprocess.Popen([home / "bin/java", "-Xmx64m", "-cp", folder, "Shop"], stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        shop.stdout.readline()
+        shop = start_app(home, folder, "Shop")
         trace = str(SOURCE / "tests/cli/data/till.trcxml.gz")
         places = {"PID": str(shop.pid), "CORE": folder + "/core", "BEFORE": trace, "AFTER": trace, "CLASS": "java.lang.String"}
         take_core(bin_folder / "jtrace", shop.pid, folder + "/core")
@@ -79,7 +75,7 @@ def main():
                 faults += run(bin_folder, folder, command, places)
         if shop.poll() is not None:
             faults.append("the JVM has died")
-        shop.communicate(b"")
+        shop.communicate("")
     print("\n".join(faults) or f"{sum(len(commands) for _, commands in asked)} commands")
     sys.exit(bool(faults))
 
