@@ -82,7 +82,7 @@ CLI::App* add_collect_arguments(CLI::App& app, CollectArguments& arguments) {
       ->type_name("DIR")
       ->required();
   command->add_flag("--create", arguments.create, "make the stream on the server where there is none");
-  command->add_option("--max-bytes", arguments.max_bytes, "with --create: size of the stream")->type_name("SIZE");
+  command->add_option("--max-size", arguments.max_bytes, "with --create: size of the stream")->type_name("SIZE");
   command
       ->add_option("--max-age", arguments.max_age, "with --create: how long it keeps messages, collected or not (24h)")
       ->type_name("TIME");

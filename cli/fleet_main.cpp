@@ -172,7 +172,7 @@ Result<fleet::CollectOptions> collect_options(const CollectArguments& arguments)
 
 Result<> create(fleet::Broker& broker, const CollectArguments& arguments) {
   fleet::StreamOptions wanted{.stream = arguments.stream, .replicas = arguments.replicas};
-  JTRACE_ASSIGN_OR_RETURN(wanted.max_bytes, size_of(arguments.max_bytes, "--max-bytes"));
+  JTRACE_ASSIGN_OR_RETURN(wanted.max_bytes, size_of(arguments.max_bytes, "--max-size"));
   JTRACE_ASSIGN_OR_RETURN(wanted.max_age, time_of(arguments.max_age, "--max-age"));
   JTRACE_ASSIGN_OR_RETURN(const bool made, fleet::create_stream(broker, wanted));
   log_info("stream " + arguments.stream + (made ? " is made" : " is there already"));

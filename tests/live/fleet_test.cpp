@@ -156,7 +156,7 @@ TEST_F(Fleet, NoServerAndNoStreamAreSaid) {
 TEST_F(Fleet, AStreamThatIsFullIsWaitedFor) {
   const NatsServer server;
   const auto collector = must(BackgroundCommand::start(
-      collect_words(server, {"--max-bytes", "500k", "--max-age", "2s", "--until-idle", "12s"})));
+      collect_words(server, {"--max-size", "500k", "--max-age", "2s", "--until-idle", "12s"})));
   ASSERT_TRUE(collector->wait_err_line("jtrace: collecting", std::chrono::seconds(20)));
   const CommandOutput shipped = run(ship_words(server));
   EXPECT_EQ(shipped.status, 0) << shipped.err;
