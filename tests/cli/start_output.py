@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """What docs/start.md shows of a command has the form of what it prints: start_output.py BIN PAGE
 
-Each "$ jtrace ..." of the page runs on a real JVM (Shop, Throws of tests/apps) or on the trace of which the page speaks. Of the
+Each "$ jtrace ..." of the page runs on a real JVM (Shop, Throws, Standing of tests/apps), on the core of one that crashed (where
+this machine writes cores into the folder of the process), or on the trace of which the page speaks. Of the
 lines below it those count that are headings, titles or sentences: their words must be printed, whatever the figures and names. What
 the page shows of till.xml must be printed as it is.
 """
 import os
 import pathlib
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -16,11 +18,12 @@ import threading
 
 from run import SOURCE, Skip, find_java, start_app
 
-# In a terminal of its own, or with a program or files of yesterday that are not here.
-NOT_RUN = ("hsperf top", "jtrace diff", "jtrace inspect 16990 locks", "jtrace stack 16990", "jtrace inspect core", "jtrace doctor",
-           "jtrace report")
+PROGRAMS = {"jtrace exceptions": "Throws", "jtrace inspect 16990 locks": "Standing"}  # all others: Shop
+MORE_WORDS = {"hsperf top": ["--count", "1", "--interval", "500ms"]}  # without them it is for a terminal
+YESTERDAY = ("monday.xml", "tuesday.xml")
+CORE = "jtrace inspect core"
 EXACT = "till.xml"
-LEAST = 25  # lines that are compared: a page that is read wrong has fewer
+LEAST = 35  # lines that are compared: a page that is read wrong has fewer
 
 
 def blocks(page):
@@ -44,21 +47,46 @@ def form(line):
     words = re.sub(r"\s+", " ", line.strip())
     if re.search(r"\d", words) and len(re.findall(r"\b[a-z]{3,}\b", words)) < 4:
         return None
-    if words.startswith(("at ", "thrown in", "in the thread", "below it", "blocked ")) or re.match(r"\S+ \S+ (PASSED|\d)", words):
+    if words.startswith(("at ", "thrown in", "in the thread", "below it", "blocked ")) or re.match(r"\S+ [^\s:]+ (PASSED|\d)", words):
         return None
-    parts = re.split(r'(\d[\d.,:]*|"[^"]*"|\b[A-Z]\w*[.$][\w.$]+)', words)
+    parts = re.split(r'(\d+ JVMs?|0x[0-9a-f]+|\d[\d.,:]*|"[^"]*"|\(a [^)]*\)|\b[A-Z]\w*[.$][\w.$]+)', words)
     return "".join(r"\S.*?" if i % 2 else re.escape(part) for i, part in enumerate(parts)).replace(r"\.\.\.", ".*")
 
 
 def substituted(command, folder, pids):
     words = [folder + "/" + word if word.endswith(".xml") and word != EXACT else word for word in shlex.split(command)]
     words = [str(SOURCE / "tests/cli/data/till.trcxml.gz") if word == EXACT else word for word in words]
-    pid = pids["Throws" if words[1] == "exceptions" else "Shop"]
+    pid = pids[next((app for start, app in PROGRAMS.items() if command.startswith(start)), "Shop")]
     words = [str(pid) if word == "PID" or re.fullmatch(r"\d{4,5}", word) else word for word in words]
     for i, word in enumerate(words):
         if word == "--duration":
             words[i + 1] = "6s" if "exceptions" in words else "3s"
-    return words
+    return words + next((more for start, more in MORE_WORDS.items() if command.startswith(start)), [])
+
+
+def crash(home, folder):
+    """Leaves FOLDER/core, if this machine writes cores to where the process is."""
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern != "core":
+        return f"no core of a crash: kernel.core_pattern is '{pattern}'"
+    place = pathlib.Path(folder, "crashed")
+    place.mkdir()
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    crashing = subprocess.Popen([home / "bin/java", "-Xmx64m", "-cp", folder, "Standing"], cwd=place, preexec_fn=limit, text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    crashing.stdout.readline()
+    crashing.communicate("crash\n", timeout=60)
+    written = sorted(place.glob("core*"))
+    if not written:
+        return "no core of a crash: this machine may not write one"
+    written[0].rename(folder + "/core")
+    return None
+
+
+def record_yesterday(bin_folder, folder, pid):
+    for name, duration in zip(YESTERDAY, ("2", "3")):
+        subprocess.run([bin_folder / "jtrace", "-q", "attach", str(pid), "-o", f"{folder}/{name}", "--duration", duration,
+                        "--events", "methods", "--filter", "Shop*"], check=True)
 
 
 def compare(bin_folder, folder, pids, command, shown):
@@ -104,14 +132,17 @@ def main():
         sys.exit(1 if "live" in os.environ.get("JTRACE_REQUIRE", "").split(",") else 77)
     faults, compared = [], 0
     with tempfile.TemporaryDirectory(prefix="jtrace-start") as folder:
-        started = {app: start_app(home, folder, app) for app in ("Shop", "Throws")}
+        started = {app: start_app(home, folder, app) for app in ("Shop", "Throws", "Standing")}
         pids = {app: each.pid for app, each in started.items()}
-        subprocess.run([bin_folder / "jtrace", "-q", "core", str(pids["Shop"]), "-o", folder + "/core"], check=True)
+        no_core = crash(home, folder)
+        record_yesterday(bin_folder, folder, pids["Shop"])
         over = threading.Event()
         feeder = threading.Thread(target=feed, args=(started["Throws"], over), daemon=True)
         feeder.start()
         for command, shown in blocks(page):
-            if command.startswith(NOT_RUN):
+            if no_core and command.startswith(CORE):
+                compared += sum(1 for line in shown if form(line))
+                print(no_core)
                 continue
             count, wrong = compare(bin_folder, folder, pids, command, shown)
             compared += count
