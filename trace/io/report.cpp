@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxBars = 1'000'000;  // of all lanes
 constexpr std::size_t kMaxBarsOfLane = 4096;
+constexpr std::size_t kMaxLosses = 1024;  // of a lane
 
 void add(LaneBar& bar, ThreadState state, std::uint64_t ns) {
   if (state == ThreadState::kBlocked) bar.blocked += ns;
@@ -21,6 +22,12 @@ void add(LaneBar& bar, ThreadState state, std::uint64_t ns) {
 
 // Merges neighbours by pairs. Merging the nearest first would be better, but this is enough.
 void Lane::thin_out(std::size_t limit) {
+  while (lost.size() > std::max<std::size_t>(limit, 1)) {
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < lost.size(); i += 2)
+      lost[out++] = {lost[i].from, lost[std::min(i + 1, lost.size() - 1)].to};
+    lost.resize(out);
+  }
   while (bars.size() > std::max<std::size_t>(limit, 1)) {
     std::size_t out = 0;
     for (std::size_t i = 0; i < bars.size(); i += 2) {
@@ -84,6 +91,15 @@ void ReportCollector::on_state(const ScopeStatistics& statistics, std::uint64_t 
   lane.bars.push_back(bar);
   const std::size_t limit = std::clamp<std::size_t>(kMaxBars / lane_count_, 64, kMaxBarsOfLane);
   if (lane.bars.size() > limit) lane.thin_out(limit / 2);
+}
+
+// Where it is not known when events were lost, the sections say it (report.js).
+void ReportCollector::on_gap(Scope& scope, const Gap& gap) {
+  Statistics::on_gap(scope, gap);
+  if (gap.from == 0) return;
+  Lane& lane = lane_of(scope, gap.thread);
+  lane.lost.push_back({gap.from, gap.to});
+  if (lane.lost.size() > kMaxLosses) lane.thin_out(kMaxLosses / 2);
 }
 
 void ReportCollector::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {

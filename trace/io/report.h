@@ -30,10 +30,15 @@ struct LaneBar {
   std::uint64_t start = 0, end = 0;
   std::uint64_t blocked = 0, waiting = 0, sleeping = 0;
 };
+// In which events of the thread were lost; ns. `to` 0: until the end.
+struct LaneLoss {
+  std::uint64_t from = 0, to = 0;
+};
 struct Lane {
   std::vector<LaneBar> bars;
+  std::vector<LaneLoss> lost;
   std::optional<FirstState> first;
-  // Halves the number of bars until there are at most `limit`.
+  // Halves the number of bars, and of losses, until there are at most `limit` of each.
   void thin_out(std::size_t limit);
 };
 
@@ -51,6 +56,7 @@ class ReportCollector final : public Statistics {
   Result<> write(ByteSink& bytes, const ReportOptions& options) const;
   using Statistics::write;
 
+  // By threadId. 0 has what was lost of any thread, and nothing else.
   const std::map<std::uint64_t, Lane>* lanes(const ScopeStatistics& statistics) const;
   const CallTree* tree(const ScopeStatistics& statistics) const;
   // The producer of the process that recorded most calls, otherwise allocations, otherwise stacks in snapshots, of
@@ -59,6 +65,7 @@ class ReportCollector final : public Statistics {
 
  private:
   void on_event(const Event& event, ScopeStatistics& statistics) override;
+  void on_gap(Scope& scope, const Gap& gap) override;
   void on_state(const ScopeStatistics& statistics, std::uint64_t thread, ThreadState state, std::uint64_t since,
                 std::uint64_t until) override;
   void on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) override;

@@ -138,9 +138,12 @@ class Page {
     const auto rows =
         greatest(statistics.threads, limit(kLanes * 2), [](const auto& row) { return row.second.events; });
     json_.member("all", statistics.threads.size());
-    json_.member("estimated", statistics.allocation_kind == AllocationKind::kSampled).key("rows").begin_array();
+    json_.member("estimated", statistics.allocation_kind == AllocationKind::kSampled);
     const Recorded of_events = recorded_of(statistics), of_states = recorded_of(states);
     const auto* lanes = report_.lanes(states);
+    if (lanes != nullptr)
+      if (const auto all = lanes->find(0); all != lanes->end()) losses_of(all->second);
+    json_.key("rows").begin_array();
     const std::size_t shown = std::min(rows.size(), limit(kLanes));
     const std::size_t bars = std::max<std::size_t>(limit(kBars) / std::max<std::size_t>(shown, 1), 4);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -167,6 +170,14 @@ class Page {
     }
     json_.end_array();
   }
+  // from, to, from, to...
+  void losses_of(const Lane& lane) {
+    if (lane.lost.empty()) return;
+    json_.key("lost").begin_array();
+    for (const LaneLoss& loss : lane.lost)
+      json_.value(us(loss.from)).value(us(loss.to == 0 ? std::numeric_limits<std::uint64_t>::max() : loss.to));
+    json_.end_array();
+  }
   // start, duration, blocked, waiting, sleeping; start, ...
   void lane_of(Lane lane, std::size_t bars) {
     if (lane.first)
@@ -177,6 +188,7 @@ class Page {
           .member("until", us(lane.first->until))
           .end_object();
     lane.thin_out(bars);
+    losses_of(lane);
     json_.key("bars").begin_array();
     for (const LaneBar& bar : lane.bars)
       json_.value(us(bar.start))

@@ -6,7 +6,7 @@ const pauseName = (gc, list, i) => [gc.texts[list[i + 4]], gc.texts[list[i + 5]]
 // -- Timeline: a lane for each thread, pauses across all of them
 // What was not seen waiting is not known to run.
 const kStates = ['blocked', 'waiting', 'sleeping'];
-const kNames = {alive: 'alive, not seen waiting', native: 'in native code', gc: 'GC pause'};
+const kNames = {alive: 'alive, not seen waiting', native: 'in native code', gc: 'GC pause', lost: 'events lost'};
 function timeline(process) {
   const threads = (process.threads ? process.threads.rows : []).filter((t) => t.bars || t.start !== undefined);
   const gc = process.gc ? process.gc.pauses : [];
@@ -14,11 +14,14 @@ function timeline(process) {
   const lanes = threads.slice().sort((a, b) => (a.start || 0) - (b.start || 0)).slice(0, 200);
   const more = process.threads ? process.threads.all - lanes.length : 0;
   const firsts = [...new Set(lanes.map((l) => l.first && l.first.state))].filter((s) => s && s !== 'runnable' && !kStates.includes(s));
+  const lostOfAll = (process.threads && process.threads.lost) || [];
+  const loses = lostOfAll.length || lanes.some((l) => l.lost);
   const part = section('timeline', 'Timeline', 'Drag to zoom, double-click for all of it.' +
       (lanes.some((l) => l.first) ? ' Half a lane high: what a thread did when the trace began, until its first event.' : '') +
+      (loses ? ' Where events were lost, what the thread did is not known.' : '') +
       (more > 0 ? ` ${more} more threads, with fewer events, are not shown.` : ''));
   const keys = make('div', part, undefined, {className: 'bar'});
-  for (const name of ['alive', ...kStates, ...firsts, 'gc']) {
+  for (const name of ['alive', ...kStates, ...firsts, 'gc', ...(loses ? ['lost'] : [])]) {
     const label = make('span', keys);
     make('i', label, undefined, {className: 'key'}).style.background = color(name);
     label.append(kNames[name] || name);
@@ -48,6 +51,12 @@ function timeline(process) {
         g.fillRect(x(lane.first.from), y + row / 4, Math.max(x(lane.first.until) - x(lane.first.from), 1), row / 2);
       }
       for (let b = 0; lane.bars && b < lane.bars.length; b += 5) bar(g, lane.bars, b, y);
+      for (const losses of [lostOfAll, lane.lost || []])
+        for (let i = 0; i < losses.length; i += 2) {
+          const begin = Math.max(x(losses[i]), start), until = Math.min(x(Math.min(losses[i + 1], span)), end);
+          g.fillStyle = color('lost');
+          if (until >= begin) g.fillRect(begin, y + 2, Math.max(until - begin, 1), row - 4);
+        }
     });
     g.fillStyle = color('gc');
     g.globalAlpha = 0.55;
@@ -77,6 +86,10 @@ function timeline(process) {
         return `GC pause of ${micros(gc[i + 1])} at ${micros(gc[i])}` + (gc[i + 5] || gc[i + 4] ? `\n${pauseName(process.gc, gc, i)}` : '') +
             (gc[i + 2] ? `\n${bytes(gc[i + 2])} used after it` : '');
     if (!lane || px < left) return lane ? `${lane.name} (thread ${lane.id}${lane.group ? ', group ' + lane.group : ''})` : '';
+    for (const losses of [lostOfAll, lane.lost || []])
+      for (let i = 0; i < losses.length; i += 2)
+        if (px >= x(losses[i]) - 1 && px <= x(losses[i + 1]) + 1)
+          return `${lane.name}\nevents lost from ${micros(losses[i])} to ${micros(Math.min(losses[i + 1], span))}: what it did is not known`;
     for (let b = 0; lane.bars && b < lane.bars.length; b += 5) {
       if (time < lane.bars[b] || time > lane.bars[b] + lane.bars[b + 1]) continue;
       const states = kStates.map((s, i) => [s, lane.bars[b + 2 + i]]).filter((s) => s[1]).map((s) => `${s[0]} ${micros(s[1])}`);

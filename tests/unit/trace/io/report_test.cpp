@@ -86,6 +86,36 @@ TEST(Report, LanesAreThinnedOutWithoutLosingTime) {
   EXPECT_EQ(lane.bars.back().end, 100'050u);
 }
 
+TEST(Report, ALaneSaysWhereEventsOfItsThreadWereLost) {
+  ReportCollector report;
+  head(report);
+  const auto lose = [&](const Gap& gap) {
+    EXPECT_TRUE(report.write(Option{.key = std::string(kGapKey), .value = gap_text(gap), .traceIdRef = "t"}));
+  };
+  EXPECT_TRUE(report.write(ThreadStart{.threadId = ThreadId(7), .time = Time(2 * kSecond), .threadName = "worker"}));
+  lose({.thread = 7, .from = 3 * kSecond, .to = 4 * kSecond, .lost = 17});
+  lose({.thread = 7, .lost = 5});  // when, is not known
+  lose({.from = 5 * kSecond});     // the end of the document
+  EXPECT_TRUE(report.write(ThreadEnd{.threadIdRef = ThreadId(7), .time = Time(6 * kSecond)}));
+  EXPECT_TRUE(report.finish());
+  const json threads = json::parse(report_json(report, {}, 1))["processes"][0]["threads"];
+  const std::uint64_t start =
+      std::stoull(json::parse(report_json(report, {}, 1))["processes"][0]["start"].get<std::string>());
+  const auto at = [&](std::uint64_t time) { return (time - start) / 1000; };
+  EXPECT_EQ(threads["rows"][0]["lost"], json({at(3 * kSecond), at(4 * kSecond)}));
+  EXPECT_EQ(threads["lost"][0], at(5 * kSecond));
+  EXPECT_GT(threads["lost"][1], at(6 * kSecond)) << "until the end";
+}
+
+TEST(Report, LossesAreThinnedOutToLongerOnes) {
+  Lane lane;
+  for (std::uint64_t i = 0; i < 101; ++i) lane.lost.push_back({i * 100, i * 100 + 50});
+  lane.thin_out(10);
+  ASSERT_LE(lane.lost.size(), 10u);
+  EXPECT_EQ(lane.lost.front().from, 0u);
+  EXPECT_EQ(lane.lost.back().to, 10'050u);
+}
+
 TEST(Report, ThePageStaysSmall) {
   ReportCollector report;
   head(report);
