@@ -38,6 +38,12 @@ std::uint64_t recorded_from(std::uint64_t over) {
   return over < kLeastCoarse ? over : std::clamp(over / 20, kLeastCoarse, kAlways);
 }
 
+// If no call took even that long: the slowest of those of this time and more. Quicker ones are too many to look at.
+std::uint64_t slowest_from(std::uint64_t over) {
+  constexpr std::uint64_t kCoarse = 3'000'000, kPrecise = 100'000;  // ns
+  return over < kLeastCoarse ? kPrecise : kCoarse;
+}
+
 std::string millis(std::uint64_t ns) { return std::to_string(static_cast<double>(ns) / 1e6) + "ms"; }
 
 Result<> give_options(session::OptionReader& reader, const SlowArguments& arguments, std::uint64_t over) {
@@ -46,6 +52,8 @@ Result<> give_options(session::OptionReader& reader, const SlowArguments& argume
   // Many short waits may make a call slow.
   JTRACE_RETURN_IF_ERROR(reader.give(record::kMinContentionOption, "0"));
   JTRACE_RETURN_IF_ERROR(reader.give(record::kSlowerThanOption, millis(recorded_from(over))));
+  if (const std::uint64_t slowest = slowest_from(over); slowest < recorded_from(over))
+    JTRACE_RETURN_IF_ERROR(reader.give(record::kLongestFromOption, millis(slowest)));
   if (over < kLeastCoarse) JTRACE_RETURN_IF_ERROR(reader.give(record::kPreciseTimeOption, "precise"));
   if (arguments.cpu_time) JTRACE_RETURN_IF_ERROR(reader.give_flag(record::kCpuTimeOption));
   // Before the filters that leave the JDK out: the first that matches decides.

@@ -4,6 +4,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "trace/record/clock_gap.h"
+
 namespace jtrace::session {
 namespace {
 
@@ -30,8 +32,11 @@ CoarseClock::~CoarseClock() {
 
 void CoarseClock::run() {
   ::prctl(PR_SET_TIMERSLACK, 1'000, 0, 0, 0);
-  while (!ends_.load(std::memory_order_relaxed)) {
-    reader_.tick();
+  std::uint64_t before = reader_.tick();
+  for (std::uint32_t gaps = 0; !ends_.load(std::memory_order_relaxed);) {
+    const std::uint64_t now = reader_.tick();
+    if (now - before > trace::record::kLateTick) reader_.note_late_clock(gaps++, before, now);
+    before = now;
     const bool fast = busy_.load(std::memory_order_relaxed) > 0;
     if (fast) busy_.fetch_sub(1, std::memory_order_relaxed);
     const timespec time{0, fast ? kFast : kSlow};

@@ -1,5 +1,6 @@
 #include "agent/methods/callouts.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "agent/boot_class.h"
@@ -14,6 +15,7 @@
 #include "agent/methods/left_constructors.h"
 #include "agent/native_methods.h"
 #include "base/clock.h"
+#include "trace/record/clock_gap.h"
 
 namespace jtrace::agent {
 namespace {
@@ -51,6 +53,12 @@ void write_late_entry(const CalloutGuard& guard, const OpenCalls::Frame& frame) 
   guard.write(entry, record::RecordKind::kLateEntryOf);
 }
 
+// Which the call took at least: it may have begun after the time that it read from the coarse clock.
+std::uint64_t least_time(const Recorder& recorder, const OpenCalls::Frame& call, std::uint64_t now) {
+  if (recorder.config.has_flag(record::kPreciseTime)) return now - call.start;
+  return now - std::min(now, record::latest_reading(recorder.writer.pool.header(), call.start));
+}
+
 // --slower-than: ends the innermost open call of the method, and the calls it made that ended without a callout
 // (constructors left by an exception of super()). If the call took long, the entries of all open calls are written
 // first.
@@ -65,8 +73,8 @@ void end_call(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread, std:
   if (at == 0) return;  // it began before the trace
   const OpenCalls::Frame& mine = stack->frames[at - 1];
   const std::uint64_t now = call_time(recorder);
-  const bool is_slow = mine.is_written() || now - mine.start >= calls.slower_than();
-  if (is_slow && chunk_for(guard, jni, 0, thread) != nullptr) {
+  const bool is_slow = calls.is_wanted(now - mine.start, calls.keeps_longest() ? least_time(recorder, mine, now) : 0);
+  if ((is_slow || mine.is_written()) && chunk_for(guard, jni, 0, thread) != nullptr) {
     drop_left_constructors(guard, jni, thread, *stack);
     for (std::uint64_t i = 0; i < at; ++i) {
       OpenCalls::Frame& frame = stack->frames[i];

@@ -87,7 +87,7 @@ const char* MethodTracer::prepare(JNIEnv* jni, int pool_descriptor) {
   if (!area_->show_clock(pool_descriptor)) return "the pool's clock cannot be mapped";
   advance_clock(recorder_.writer.pool.header(), monotonic_ns());
   area_->clear();
-  area_->open_calls().start(recorder_.config.slower_than);
+  area_->open_calls().start(recorder_.config.slower_than, recorder_.config.longest_from);
   if (recorder_.config.slower_than != 0) recorder_.note_monitor_wait = note_monitor_wait;
   hook_.prepare(*area_);
   if (traces_calls())

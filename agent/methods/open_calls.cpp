@@ -43,9 +43,18 @@ std::vector<std::uint32_t> OpenCalls::open_among(const Stack& stack, std::span<c
   return found;
 }
 
-void OpenCalls::start(std::uint64_t slower_than) {
+void OpenCalls::start(std::uint64_t slower_than, std::uint64_t longest_from) {
   forget();
   slower_than_ = slower_than;
+  longest_from_ = longest_from;
+  longest_.store(0, std::memory_order_relaxed);
+}
+
+bool OpenCalls::exceeds_all(std::uint64_t duration) {
+  std::uint64_t longest = longest_.load(std::memory_order_relaxed);
+  while (longest < duration)
+    if (longest_.compare_exchange_weak(longest, duration, std::memory_order_relaxed)) return true;
+  return false;
 }
 
 void OpenCalls::forget() {
@@ -84,7 +93,7 @@ OpenCalls::Stack* OpenCalls::claim(std::uint64_t thread) {
   if (found == nullptr) return nullptr;
   in_use_.fetch_add(1, std::memory_order_relaxed);
   found->depth = 0;
-  found->threshold = slower_than_;
+  found->threshold = passed_from();
   found->wait_since = found->wait_until = found->wait_at = 0;
   found->values.clear();
   // Two threads whose ids collide may both be here. `stack` belongs to this thread only after it has stored `owner`.
@@ -108,7 +117,7 @@ void OpenCalls::begin_wait(Stack& stack, std::uint64_t now) {
 void OpenCalls::end_wait(Stack& stack, std::uint64_t now) {
   if (stack.wait_since == 0 || stack.wait_until != 0) return;
   stack.wait_until = now;
-  stack.threshold = slower_than_ - std::min(slower_than_, now - stack.wait_since);
+  stack.threshold = passed_from() - std::min(passed_from(), now - stack.wait_since);
 }
 
 void OpenCalls::settle_wait(Stack& stack) {
@@ -122,7 +131,7 @@ void OpenCalls::settle_wait(Stack& stack) {
     if (is_its && !frame.is_written()) frame.start = std::min(frame.start, stack.wait_since);
   }
   stack.wait_since = stack.wait_until = 0;
-  stack.threshold = slower_than_;
+  stack.threshold = passed_from();
 }
 
 OpenCalls::Stack* OpenCalls::find(std::uint64_t thread) {

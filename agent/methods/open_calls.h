@@ -13,6 +13,7 @@
 // them alive (late_frees.h). A part of CalloutArea: memory that is never unmapped.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +55,7 @@ class OpenCalls {
   struct Stack {
     std::uint64_t depth;      // may exceed kFrames
     std::uint64_t next_look;  // when full: next read of the real stack (left_constructors.h)
-    // ns: the callout passes an exit on if its call took as long: slower_than(), or less after a wait for a monitor.
+    // ns: the callout passes an exit on if its call took as long: passed_from(), or less after a wait for a monitor.
     std::uint64_t threshold;
     std::uint64_t wait_since, wait_until;  // the last such wait, monotonic ns; 0: none, or it is not over
     std::uint64_t wait_at;                 // the position of the call whose wait it may be
@@ -81,8 +82,8 @@ class OpenCalls {
     }
   };
 
-  // Starts with no open calls. `slower_than` in ns.
-  void start(std::uint64_t slower_than);
+  // Starts with no open calls. In ns; `longest_from` 0: only calls of slower_than are written, however long the others.
+  void start(std::uint64_t slower_than, std::uint64_t longest_from = 0);
   // Threads no longer find their stacks; open calls are forgotten.
   void forget();
   // An empty stack for the calling thread; nullptr if there is none.
@@ -91,7 +92,13 @@ class OpenCalls {
   Stack* find(std::uint64_t thread);
   // The thread ends, or is a virtual thread without open calls.
   void release(std::uint64_t thread);
-  std::uint64_t slower_than() const { return slower_than_; }
+  // Whether a call is written that took `duration`, and surely `least` (of which the coarse clock may know less): it is
+  // slow, or the longest so far. Any thread.
+  bool is_wanted(std::uint64_t duration, std::uint64_t least) {
+    const bool is_longest = longest_from_ != 0 && least >= longest_from_ && exceeds_all(least);
+    return duration >= slower_than_ || is_longest;
+  }
+  bool keeps_longest() const { return longest_from_ != 0; }
 
   // A wait for a monitor of the calling thread, which has this stack, begins or is over.
   void begin_wait(Stack& stack, std::uint64_t now);
@@ -161,6 +168,8 @@ class OpenCalls {
   std::atomic<std::uint32_t> made_{0};            // number of stacks made
   std::atomic<std::uint32_t> in_use_{0};          // number of stacks in use
   std::uint64_t slower_than_ = 0;
+  std::uint64_t longest_from_ = 0;
+  std::atomic<std::uint64_t> longest_{0};               // of all ended calls that were passed on; with longest_from_
   std::atomic<std::uint64_t>* constructors_ = nullptr;  // bits, by number
   std::atomic<bool> has_constructors_{false};
   std::atomic<std::uint64_t>* synchronized_ = nullptr;  // bits, by number
@@ -174,6 +183,10 @@ class OpenCalls {
     bits[bit / 64].fetch_or(1ull << bit % 64, std::memory_order_relaxed);
   }
 
+  std::uint64_t passed_from() const {
+    return longest_from_ == 0 ? slower_than_ : std::min(slower_than_, longest_from_);
+  }
+  bool exceeds_all(std::uint64_t duration);
   bool may_be_left(const Frame& frame) const { return !frame.has_left() && is_constructor(frame.number()); }
   void give_back(Stack& stack);
   static std::vector<std::uint32_t> open_among(const Stack& stack, std::span<const std::uint32_t> methods);

@@ -15,6 +15,7 @@ namespace {
 
 using Items = std::vector<std::string>;
 
+constexpr std::uint64_t kLeastLongest = 3'000'000;  // ns, which a call really took if no step of the clock was late
 constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns, that the coarse clock, with steps of up to 1 ms, can measure
 
 const OptionSpec* find_spec(std::string_view name) {
@@ -83,6 +84,10 @@ Result<> check_together(const TraceOptions& options) {
                 "leave out calls; --events methods has the slow ones");
   if (options.slower_than != 0 && options.slower_than < kLeastCoarse && !options.precise_time)
     return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms it needs the precise clock", "--time precise");
+  if (options.longest_from != 0 && options.slower_than == 0)
+    return fail(ErrorCategory::kUsage, "option longest-from needs slower-than", "without it all calls are recorded");
+  if (options.longest_from != 0 && options.longest_from < kLeastLongest && !options.precise_time)
+    return fail(ErrorCategory::kUsage, "option longest-from: below 3 ms it needs the precise clock", "--time precise");
   if (options.max_size != 0 && options.max_size < (options.rotate != 0 ? 256u << 10 : 16u << 10))
     return wrong_value("max-size", std::to_string(options.max_size), "at least 16K (with rotate: 256K)");
   return {};

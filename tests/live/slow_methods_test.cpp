@@ -110,6 +110,28 @@ std::vector<std::pair<std::uint64_t, bool>> calls_of(const TraceDocument& trace,
   return found;
 }
 
+// No call is slow; each that is written took longer than those before it, so the last is the longest of all.
+TEST_P(SlowMethods, OfQuickCallsTheLongestIsThere) {
+  const std::vector<std::vector<std::string>> clocks{{"--longest-from", "3ms"},
+                                                     {"--longest-from", "100us", "--time", "precise"}};
+  auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
+  for (const auto& clock : clocks) {
+    SCOPED_TRACE(clock.back());
+    std::vector<std::string> options{"--events", "methods", "--slower-than", "100s", "--filter", "Calls naps include"};
+    options.insert(options.end(), clock.begin(), clock.end());
+    auto run = must(TraceRun::start(jvm->pid(), options));
+    ASSERT_TRUE(rewritten(*run));
+    for (const char* command : {"naps 1 10", "naps 3 4", "naps 1 60", "naps 20 4"}) must(jvm->ask(command));
+    const TraceDocument trace = must(run->finish());
+    EXPECT_TRUE(none(call_faults(trace)));
+    const auto calls = calls_of(trace, "Calls.naps");
+    ASSERT_GE(calls.size(), 2u);
+    EXPECT_LT(calls.size(), 10u) << "a machine that stalls more and more for 20 calls is not to be expected";
+    for (std::size_t i = 1; i < calls.size(); ++i) EXPECT_GE(calls[i].first + 2, calls[i - 1].first) << i;
+    EXPECT_GE(calls.back().first, 119u);
+  }
+}
+
 // They are left after 300 ms, 300 ms before their untraced caller calls another method for 300 ms. One is left by an
 // exception of its superclass's constructor, which no callout sees: with --slower-than it is known when the next slow
 // call ends. If the thread had events meanwhile, it has the latest time that is possible.

@@ -72,6 +72,7 @@ void note_option(Scope& scope, std::string_view key, std::string_view value) {
   else if (key == kJdkKey) scope.jdk = parse_decimal<std::uint64_t>(value).value_or(0);
   else if (key == kGapsKey) scope.gaps_by_thread = value == kGapsByThread;
   else if (key == record::kSlowerThanOption && value != "0") scope.slower_than = value;
+  else if (key == record::kLongestFromOption && value != "0") scope.longest_from = value;
 }
 
 // An array of primitives has no class.

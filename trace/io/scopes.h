@@ -73,6 +73,7 @@ struct Scope {
   std::uint64_t stack_depth = 0;     // of objAlloc: frames at most; 0: not known
   std::uint64_t jdk = 0;             // jtrace.jdk; 0: not known
   std::string slower_than;           // only calls of this time or longer are recorded, in seconds; "": all
+  std::string longest_from;          // and those of this time or longer that exceed all before them; "": none
   std::uint64_t min_contention = 0;  // ns: contentions that were shorter are only counted; 0: all are recorded
   std::map<std::string, ShortContentions, std::less<>> short_contentions;  // by class, as Java prints it; "": the rest
   std::vector<std::string> unavailable;  // jtrace.unavailable: what was asked for and the JVM does not give

@@ -184,7 +184,10 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
     text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
            (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more";
   if (const std::string& all = statistics.scope->slower_than; !all.empty())
-    text += " (the trace has those of " + recorded_from(all) + " and more, and their callers)";
+    text +=
+        " (the trace has those of " + recorded_from(all) + " and more, " +
+        (statistics.scope->longest_from.empty() || chosen.is_slow ? "" : "each that took longer than all before it, ") +
+        "and their callers)";
   return text;
 }
 
@@ -218,7 +221,9 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
   if (const std::string& least = statistics.scope->slower_than; !least.empty())
-    out += "  of the calls of " + recorded_from(least) + " and more, the only ones that were recorded:\n";
+    out += "  of the calls of " + recorded_from(least) + " and more" +
+           (statistics.scope->longest_from.empty() ? "" : ", and of the longest of the shorter ones") +
+           ", the only ones that were recorded:\n";
   out += "       CALLS   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
   for (const auto& [id, times] : methods)
     out += "  " + right_aligned(std::to_string(times->count()), 10) +
@@ -269,7 +274,7 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
       return std::string(!each.scope->losses.any() ? "no call that ended took " : "no call that was recorded took ") +
-             recorded_from(each.scope->slower_than) +
+             recorded_from(each.scope->longest_from.empty() ? each.scope->slower_than : each.scope->longest_from) +
              " or more, the shortest time that was recorded; jtrace slow PID with a smaller --over records shorter "
              "ones\n" +
              lost_events(each) + rest;

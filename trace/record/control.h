@@ -19,7 +19,7 @@
 
 namespace jtrace::trace::record {
 
-inline constexpr std::uint32_t kControlVersion = 12;
+inline constexpr std::uint32_t kControlVersion = 13;
 inline constexpr std::uint32_t kMaxFrameSize = 1u << 20;
 
 // frames.def has the fields of those that have any.

@@ -97,6 +97,13 @@ constexpr std::uint64_t owner_token(std::uint32_t producer, std::uint32_t sequen
 inline constexpr std::uint64_t kOwnerPending = 1;
 static_assert(sizeof(ChunkHeader) == 64);
 
+// CLOCK_MONOTONIC in ns: between the two the coarse clock may have stood still.
+struct ClockGap {
+  std::atomic<std::uint64_t> from;
+  std::atomic<std::uint64_t> until;
+};
+inline constexpr std::uint32_t kClockGaps = 32;
+
 struct PoolHeader {
   char magic[8];
   std::uint32_t layout_version;
@@ -124,6 +131,9 @@ struct PoolHeader {
 
   // Written by jtrace before the agent sees the pool, for `jtrace recover`: key=value lines, terminated by NUL.
   char session[2048];
+
+  // Written by the thread of the coarse clock: the last times at which it was late (clock_gap.h).
+  ClockGap clock_gaps[kClockGaps];
 };
 static_assert(sizeof(PoolHeader) <= kPoolHeaderSize);
 

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/clock.h"
+#include "trace/record/clock_gap.h"
 
 namespace jtrace::trace::record {
 namespace {
@@ -294,7 +295,15 @@ AgentState PoolReader::agent_state() const {
   return static_cast<AgentState>(pool_.header().agent_state.load(std::memory_order_acquire));
 }
 
-void PoolReader::tick() const { advance_clock(pool_.header(), monotonic_ns()); }
+std::uint64_t PoolReader::tick() const {
+  const std::uint64_t now = monotonic_ns();
+  advance_clock(pool_.header(), now);
+  return now;
+}
+
+void PoolReader::note_late_clock(std::uint32_t number, std::uint64_t from, std::uint64_t until) const {
+  note_clock_gap(pool_.header(), number, from, until);
+}
 
 std::string PoolReader::session_text() const {
   const char* text = pool_.header().session;

@@ -47,8 +47,10 @@ class PoolReader final : public RecordSource {
   Counts counts() const override;
   AgentState agent_state() const;
   AgentWork agent_work() const;
-  // Advances the coarse clock; any thread.
-  void tick() const;
+  // Advances the coarse clock, and returns its time; any thread.
+  std::uint64_t tick() const;
+  // The clock was late; for the thread that advances it (clock_gap.h).
+  void note_late_clock(std::uint32_t number, std::uint64_t from, std::uint64_t until) const;
   std::uint32_t chunk_count() const { return chunk_count_; }
   std::string session_text() const;  // PoolHeader.session, up to the NUL
 

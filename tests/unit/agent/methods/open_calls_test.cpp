@@ -27,7 +27,7 @@ TEST_F(OpenCallsTest, AThreadFindsTheStackItWasGiven) {
   EXPECT_EQ(calls_.find(5), stack);
   EXPECT_EQ(calls_.find(5 + OpenCalls::kEntries), nullptr);
   EXPECT_NE(calls_.claim(6), stack);
-  EXPECT_EQ(calls_.slower_than(), 1000u);
+  EXPECT_EQ(stack->threshold, 1000u);
 }
 
 TEST_F(OpenCallsTest, AStackGoesToTheNextThreadAndIsEmptyThen) {
@@ -40,6 +40,29 @@ TEST_F(OpenCallsTest, AStackGoesToTheNextThreadAndIsEmptyThen) {
   EXPECT_EQ(calls_.find(5), nullptr);
   EXPECT_EQ(calls_.claim(7), stack);
   EXPECT_EQ(stack->depth, 0u);
+}
+
+TEST_F(OpenCallsTest, ASlowCallIsWantedAndNoOther) {
+  EXPECT_TRUE(calls_.is_wanted(1000, 1000));
+  EXPECT_TRUE(calls_.is_wanted(1000, 0)) << "as the clock has it";
+  EXPECT_FALSE(calls_.is_wanted(999, 999));
+  EXPECT_FALSE(calls_.keeps_longest());
+}
+
+TEST_F(OpenCallsTest, OfTheShorterOnesTheLongestSoFarAreWanted) {
+  calls_.start(1000, 100);
+  ASSERT_NE(calls_.claim(5), nullptr);
+  EXPECT_EQ(calls_.find(5)->threshold, 100u);
+  EXPECT_FALSE(calls_.is_wanted(99, 99));
+  EXPECT_TRUE(calls_.is_wanted(300, 300));
+  EXPECT_FALSE(calls_.is_wanted(300, 300));
+  EXPECT_FALSE(calls_.is_wanted(400, 299)) << "the clock was late: it may have taken less";
+  EXPECT_TRUE(calls_.is_wanted(301, 301));
+  EXPECT_TRUE(calls_.is_wanted(1500, 1500));
+  EXPECT_FALSE(calls_.is_wanted(900, 900)) << "a slow one was longer";
+  EXPECT_TRUE(calls_.is_wanted(1000, 1000));
+  calls_.start(1000, 100);
+  EXPECT_TRUE(calls_.is_wanted(100, 100)) << "of a trace of its own";
 }
 
 TEST_F(OpenCallsTest, OfTwoThreadsWhoseIdsCollideOneHasAStack) {

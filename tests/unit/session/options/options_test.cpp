@@ -125,6 +125,10 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_THAT(error_of("slower-than=20ms"), HasSubstr("--events methods"));
   EXPECT_THAT(error_of("events=methods,slower-than=2ms"), HasSubstr("--time precise"));
   EXPECT_TRUE(from_string("events=methods,slower-than=2ms,time=precise"));
+  EXPECT_THAT(error_of("events=methods,longest-from=5ms"), HasSubstr("needs slower-than"));
+  EXPECT_THAT(error_of("events=methods,slower-than=1,longest-from=2ms"), HasSubstr("--time precise"));
+  EXPECT_TRUE(from_string("events=methods,slower-than=1,longest-from=3ms"));
+  EXPECT_TRUE(from_string("events=methods,slower-than=1,longest-from=100us,time=precise"));
   EXPECT_THAT(error_of("arguments"), HasSubstr("--events methods"));
   EXPECT_TRUE(from_string("events=methods,arguments,return-values,slower-than=1"));
   const auto exact = from_string("events=objects+allocations");
