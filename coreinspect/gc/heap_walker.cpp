@@ -91,6 +91,41 @@ bool HeapWalker::chain_holds(const HeapRegion& region, Address at, Address end, 
   return true;
 }
 
+Address HeapWalker::load_window(Part& part, Address at) {
+  part.window = source_.window(at, part.end, want_);
+  part.start = at;
+  part.window_end = at + part.window.size();
+  if (!part.window.empty()) return at;
+  const Address next = std::min((at | 4095) + 1, part.end);  // one page further
+  totals_.unreadable += next - at;
+  if (next >= part.end || source_.window(next, part.end, want_).empty()) return next;
+  const Address found = resynchronise(part.region, next, part.end);
+  totals_.unparsable += found - next;
+  return found;
+}
+
+Address HeapWalker::pass_no_object(Part& part, Address at, Address limit, const std::byte* header) {
+  if (part.region.zeros_unused && load<std::uint64_t>(header) == 0 && klass_word(header) == 0) {
+    // Room in a ZGC page that is not allocated: zeros up to the next object.
+    const std::byte* const bytes = part.window.data() + (at - part.start);
+    std::size_t zeros = 0;
+    while (zeros + 8 <= part.window_end - at && load<std::uint64_t>(bytes + zeros) == 0) zeros += 8;
+    const std::uint64_t room = std::min<std::uint64_t>(std::max<std::size_t>(zeros, 8), part.end - at);
+    totals_.free += room;
+    return at + room;
+  }
+  // The last object of a buffer has no header yet: its thread is allocating it.
+  if (part.buffer != 0 && at >= part.buffer) {
+    totals_.holes += part.end - at;
+    return part.end;
+  }
+  ++totals_.breaks;
+  const Address found = std::min(resynchronise(part.region, at, part.end), limit);
+  totals_.unparsable += found - at;
+  part.window_end = found;  // looking for it has replaced what was loaded
+  return found;
+}
+
 Address HeapWalker::next_start(const HeapRegion& region, Address at, Address end, Address buffer) {
   const auto next = std::upper_bound(region.starts.begin(), region.starts.end(), at);
   const Address limit = next == region.starts.end() ? end : std::min(*next, end);

@@ -143,8 +143,40 @@ class HeapWalker {
   // Bytes of the free chunk at this address; 0 if there is none.
   std::uint64_t free_chunk(const std::byte* header) const;
 
+  // A stretch of a region without holes, and what of it is loaded.
+  struct Part {
+    const HeapRegion& region;
+    Address end;
+    Address buffer;                          // from there on its thread may be allocating an object; 0: nowhere
+    std::span<const std::byte> window = {};  // of [start, window_end)
+    Address start = 0, window_end = 0;
+  };
   template <class Visitor>
   void walk_part(const HeapRegion& region, Address at, Address end, Visitor&& visitor, Address buffer = 0);
+  // Loads what begins at `at`. Returns where the walk goes on: later if that cannot be read, and is passed.
+  Address load_window(Part& part, Address at);
+  // Walks as far as what is loaded goes. Returns where the walk goes on.
+  template <class Visitor>
+  Address walk_window(Part& part, Address at, Visitor&& visitor);
+  // The header at `at`, with zeros after the end of the memory; nullptr: the rest of it is still to be loaded.
+  const std::byte* header_in(const Part& part, Address at, std::size_t available) {
+    if (available >= kHeader) return part.window.data() + (at - part.start);
+    if (part.window_end < part.end && at > part.start) return nullptr;
+    padded_.fill({});
+    std::memcpy(padded_.data(), part.window.data() + (at - part.start), available);
+    return padded_.data();
+  }
+  // Sets class, size (0: this is no object) and length.
+  void measure(HeapObject& object, const std::byte* header, std::size_t available, bool is_forwarded) {
+    const std::uint64_t word = is_forwarded && shape_.compact
+                                   ? forwarded_klass_word(load<std::uint64_t>(header) & ~std::uint64_t{7})
+                                   : klass_word(header);
+    object.klass = klass_of(word);
+    if (object.klass == nullptr) return;
+    object.size = round_up(raw_size(*object.klass, header, available, object.address, object.length), shape_.alignment);
+  }
+  // Passes room that is not allocated, or what cannot be parsed: that up to `limit`, where an object begins, at most.
+  Address pass_no_object(Part& part, Address at, Address limit, const std::byte* header);
 
   KlassTable& table_;
   const HeaderShape shape_;
@@ -154,6 +186,7 @@ class HeapWalker {
   WalkTotals totals_;
   std::function<bool(std::uint64_t)> tick_;
   Known last_;
+  std::array<std::byte, kHeader> padded_{};  // the last header, where the memory ends within it
   std::array<Known, kCacheSize> cache_;
 };
 
@@ -174,100 +207,63 @@ void HeapWalker::walk(const HeapRegion& region, const std::vector<AddressRange>&
 
 template <class Visitor>
 void HeapWalker::walk_part(const HeapRegion& region, Address at, Address end, Visitor&& visitor, Address buffer) {
-  std::array<std::byte, kHeader> padded{};
-  auto copied = std::lower_bound(region.copied.begin(), region.copied.end(), at);
-  Address limit = at;  // an object that begins before it ends there at the latest
+  Part part{.region = region, .end = end, .buffer = buffer};
   while (at < end) {
     if (tick_ && !tick_(at - region.start)) return;
-    std::span<const std::byte> window = source_.window(at, end, want_);
-    if (window.empty()) {
-      const Address next = std::min((at | 4095) + 1, end);  // one page further
-      totals_.unreadable += next - at;
-      at = next;
-      if (at >= end) break;
-      const auto look = source_.window(at, end, want_);
-      if (look.empty()) continue;
-      const Address found = resynchronise(region, at, end);
-      totals_.unparsable += found - at;
-      at = found;
+    at = load_window(part, at);
+    if (!part.window.empty()) at = walk_window(part, at, visitor);
+  }
+}
+
+template <class Visitor>
+Address HeapWalker::walk_window(Part& part, Address at, Visitor&& visitor) {
+  const HeapRegion& region = part.region;
+  const Address end = part.end;
+  Address window_end = part.window_end;
+  Address limit = at;  // an object that begins before it ends there at the latest
+  auto copied = std::lower_bound(region.copied.begin(), region.copied.end(), at);
+  while (at < window_end) {
+    const std::size_t available = window_end - at;
+    const std::byte* const header = header_in(part, at, available);
+    if (header == nullptr) return at;
+    if (at >= limit) limit = next_start(region, at, end, part.buffer);
+    if (region.free_chunks) {
+      if (const std::uint64_t chunk = free_chunk(header); chunk != 0 && chunk <= end - at) {
+        totals_.free += chunk;
+        at += chunk;
+        continue;
+      }
+    }
+    while (copied != region.copied.end() && *copied < at) ++copied;
+    const bool is_copied = copied != region.copied.end() && *copied == at;
+    const bool is_forwarded = region.forwarding && (load<std::uint64_t>(header) & 3) == 3;
+    HeapObject object{.address = at};
+    measure(object, header, available, is_forwarded);
+    if (object.size == 0 || object.size > limit - at) {
+      at = pass_no_object(part, at, limit, header);
+      window_end = part.window_end;
       continue;
     }
-    const std::byte* const base = window.data();
-    const Address window_start = at, window_end = at + window.size();
-    while (at < end) {
-      const std::size_t offset = at - window_start;
-      const std::byte* header = base + offset;
-      std::size_t available = window.size() - offset;
-      if (available < kHeader) {
-        if (window_end < end && offset > 0) break;  // load the rest
-        std::memcpy(padded.data(), header, available);
-        std::memset(padded.data() + available, 0, kHeader - available);
-        header = padded.data();
-      }
-      if (at >= limit) limit = next_start(region, at, end, buffer);
-      HeapObject object{.address = at};
-      const auto mark = load<std::uint64_t>(header);
-      std::uint64_t word = klass_word(header);
-      if (region.free_chunks) {
-        if (const std::uint64_t chunk = free_chunk(header); chunk != 0 && chunk <= end - at) {
-          totals_.free += chunk;
-          at += chunk;
-          if (at > window_end) break;
-          continue;
-        }
-      }
-      while (copied != region.copied.end() && *copied < at) ++copied;
-      const bool copied_away = copied != region.copied.end() && *copied == at;
-      const bool forwards = region.forwarding && (mark & 3) == 3;
-      const bool moved = forwards || copied_away;
-      if (forwards && shape_.compact) word = forwarded_klass_word(mark & ~std::uint64_t{7});
-      object.klass = klass_of(word);
-      std::uint64_t size = 0;
-      if (object.klass) size = raw_size(*object.klass, header, available, at, object.length);
-      object.size = round_up(size, shape_.alignment);
-      const std::uint64_t step = step_of(object.size, region);
-      if (size == 0 || object.size > limit - at) {
-        if (region.zeros_unused && mark == 0 && word == 0) {
-          // Room in a ZGC page that is not allocated: zeros up to the next object.
-          std::size_t zeros = 0;
-          while (zeros + 8 <= available && load<std::uint64_t>(base + offset + zeros) == 0) zeros += 8;
-          zeros = std::max<std::size_t>(zeros, 8);
-          zeros = std::min<std::size_t>(zeros, end - at);
-          totals_.free += zeros;
-          at += zeros;
-          if (at >= window_end) break;
-          continue;
-        }
-        // The last object of a buffer has no header yet: its thread is allocating it.
-        if (buffer != 0 && at >= buffer) {
-          totals_.holes += end - at;
-          return;
-        }
-        ++totals_.breaks;
-        const Address found = std::min(resynchronise(region, at, end), limit);
-        totals_.unparsable += found - at;
-        at = found;
-        break;  // the window was moved
-      }
-      if (available < object.size && available < want_ && window_end < end && offset > 0) break;  // load the rest
-      object.bytes = header;
-      object.available = std::min<std::uint64_t>(available, object.size);
-      if (moved) {
-        totals_.forwarded += object.size;
-      } else {
-        ++totals_.objects;
-        totals_.bytes += object.size;
-        visitor(static_cast<const HeapObject&>(object));
-      }
-      totals_.free += std::min(step, end - at) - object.size;
-      at += std::min(step, end - at);
-      if (region.one_object) {
-        totals_.free += end - at;
-        return;
-      }
-      if (at >= window_end) break;
+    if (available < object.size && available < want_ && window_end < end && at > part.start)
+      return at;  // load the rest
+    object.bytes = header;
+    object.available = std::min<std::uint64_t>(available, object.size);
+    if (is_forwarded || is_copied) {
+      totals_.forwarded += object.size;
+    } else {
+      ++totals_.objects;
+      totals_.bytes += object.size;
+      visitor(static_cast<const HeapObject&>(object));
+    }
+    const std::uint64_t step = std::min(step_of(object.size, region), end - at);
+    totals_.free += step - object.size;
+    at += step;
+    if (region.one_object) {
+      totals_.free += end - at;
+      return end;
     }
   }
+  return at;
 }
 
 }  // namespace jtrace::coreinspect
