@@ -1,9 +1,13 @@
 #include "cli/task_map.h"
 
+#include <algorithm>
+#include <span>
+#include <string_view>
+
 namespace jtrace::cli {
 namespace {
 
-constexpr std::size_t kWidth = 100;  // columns
+constexpr std::size_t kTroubles = 15, kCommands = 48;  // columns
 
 struct Task {
   const char* trouble;  // "" as the one before
@@ -12,31 +16,31 @@ struct Task {
 };
 // Its commands are tried by tests/cli/task_map.test.
 constexpr Task kTasks[] = {
-    {"what is wrong", "jtrace diagnose PID", "deadlock, stuck safepoint, spinning thread, ...: a verdict"},
-    {"it hangs", "jtrace stack PID", "where each thread is, and which lock it waits for"},
+    {"what is wrong", "jtrace diagnose PID", "a verdict: deadlock, spinning, ..."},
+    {"it hangs", "jtrace stack PID", "each thread, and what it waits for"},
     {"", "jtrace inspect PID locks", "who owns which lock, deadlocks"},
-    {"it is slow", "jtrace slow PID --over 200ms --filter 'com.example.*'", "slow calls, and what they waited for"},
-    {"it fails", "jtrace exceptions PID --filter 'com.example.*'", "exceptions, where they end, which are swallowed"},
-    {"CPU", "jtrace top PID", "threads by processor time, updated at an interval"},
+    {"it is slow", "jtrace slow PID --filter 'com.example.*'", "slow calls, and what they waited for"},
+    {"it fails", "jtrace exceptions PID --filter 'com.example.*'", "where they end, which are swallowed"},
+    {"CPU", "jtrace top PID", "threads by processor time, live"},
     {"", "jtrace profile PID --duration 30 -o app.html", "a flame graph, without stopping it"},
     {"memory", "jtrace inspect PID histogram --rows 20", "which classes fill the heap"},
-    {"", "jtrace allocations PID", "who allocates: by class, site and thread"},
-    {"", "jtrace inspect PID leaks", "what looks like a leak, and who holds it"},
+    {"", "jtrace allocations PID", "who allocates: class, site, thread"},
+    {"", "jtrace inspect PID leaks", "what grows, and who holds it"},
     {"pauses", "hsperf stat -gcutil PID 1s", "collections, second by second"},
-    {"a trace", "jtrace sql TRACE", "its tables; jtrace sql TRACE 'SELECT ...' asks them"},
+    {"a trace", "jtrace sql TRACE", "its tables; with 'SELECT ...' asks"},
     {"only a core", "jtrace stack CORE; jtrace inspect CORE info", "the same of a JVM that is dead"},
-    {"which JVMs run", "jtrace list; jtrace doctor [PID]", "the JVMs, and what you may do with one"},
+    {"which JVMs run", "jtrace list; jtrace doctor [PID]", "the JVMs; what you may do with one"},
 };
 
 constexpr Task kCounterTasks[] = {
     {"which JVMs run", "hsperf list", "the JVMs, and where their counters are"},
-    {"", "hsperf top", "all of them on one screen: heap, pauses, threads"},
+    {"", "hsperf top", "all of them: heap, pauses, threads"},
     {"pauses, heap", "hsperf stat -gcutil PID 1s", "as jstat, without a JDK"},
     {"all counters", "hsperf snap PID", "at one moment; --format json"},
     {"over time", "hsperf poll PID --interval 1s -o gc.csv", "a series; also .xml and .jsonl"},
     {"an alert", "hsperf check PID 'old.share > 90%'", "status 0: it holds, 1: it does not"},
-    {"a dashboard", "hsperf serve", "metrics of all JVMs for Prometheus, at 127.0.0.1:9797"},
-    {"", "hsperf push --to http://HOST:4318", "the same, sent to a collector of OpenTelemetry"},
+    {"a dashboard", "hsperf serve", "for Prometheus, at 127.0.0.1:9797"},
+    {"", "hsperf push --to http://HOST:4318", "sent to a collector (OpenTelemetry)"},
 };
 
 std::string padded(std::string text, std::size_t width) {
@@ -44,27 +48,59 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-template <std::size_t kCount>
-std::string map_of(const CLI::App& app, const Task (&tasks)[kCount]) {
+struct Group {
+  const char* name;
+  const char* commands;  // separated by blanks
+};
+// Those that are built; a command that is in no group is in the last.
+constexpr Group kGroups[] = {
+    {"look", "list doctor diagnose stack inspect heap top core debug"},
+    {"record", "attach slow exceptions allocations profile probe probes ctl recover"},
+    {"traces", "stats report sql diff convert merge validate"},
+    {"ask the JVM", "cmd load jmx"},
+    {"fleet", "ship collect"},
+    {"more", ""},
+};
+constexpr Group kCounterGroups[] = {
+    {"look", "list top stat snap poll check restore"},
+    {"metrics", "serve push"},
+    {"more", ""},
+};
+
+bool is_in(std::string_view command, const Group& group) {
+  return (" " + std::string(group.commands) + " ").find(" " + std::string(command) + " ") != std::string::npos;
+}
+
+std::string commands_of(const CLI::App& app, std::span<const Group> groups, const Group& group) {
+  std::string text;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
+    const std::string& name = command->get_name();
+    const bool has_group =
+        std::any_of(groups.begin(), groups.end(), [&](const Group& each) { return is_in(name, each); });
+    if (is_in(name, group) || (!has_group && &group == &groups.back())) text += " " + name;
+  }
+  return text;
+}
+
+std::string map_of(const CLI::App& app, std::span<const Task> tasks, std::span<const Group> groups) {
   std::string text =
       app.get_name() + " " + app.get_description() + ".\nPID is a process id or a part of a main class.\n\n";
   for (const Task& task : tasks)
-    text.append("  ").append(padded(task.trouble, 15)).append(padded(task.command, 55)).append(task.answer) += '\n';
-  text += "\nAll commands; each has --help:";
-  std::size_t column = kWidth;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
-    const std::string& name = command->get_name();
-    if (column + name.size() + 1 > kWidth) text += "\n ", column = 1;
-    text += " " + name;
-    column += name.size() + 1;
-  }
-  return text + "\n";
+    text.append("  ")
+        .append(padded(task.trouble, kTroubles))
+        .append(padded(task.command, kCommands))
+        .append(task.answer) += '\n';
+  text += "\nAll commands; each has --help:\n";
+  for (const Group& group : groups)
+    if (const std::string commands = commands_of(app, groups, group); !commands.empty())
+      text += "  " + padded(group.name, kTroubles - 1) + commands + "\n";
+  return text;
 }
 
 }  // namespace
 
-std::string task_map(const CLI::App& app) { return map_of(app, kTasks); }
+std::string task_map(const CLI::App& app) { return map_of(app, kTasks, kGroups); }
 
-std::string counter_map(const CLI::App& app) { return map_of(app, kCounterTasks); }
+std::string counter_map(const CLI::App& app) { return map_of(app, kCounterTasks, kCounterGroups); }
 
 }  // namespace jtrace::cli
