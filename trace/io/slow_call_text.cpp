@@ -145,7 +145,7 @@ std::string call_lines(const ScopeStatistics& statistics, const SlowCall& call, 
   std::string depth;  // each is below the one before
   for (const SlowCall::Callee& callee : call.below) {
     out += line + depth + "below it " + call_text(scope, callee) + " " + millis(callee.duration) + " ms" +
-           end_text(callee);
+           end_text(callee) + (callee.levels == 1 ? "" : ", which called itself " + counted(callee.levels - 1, "time"));
     depth += "  ";
   }
   if (call.below_left_out != 0) out += line + depth + "and " + counted(call.below_left_out, "call") + " more below it";
@@ -170,6 +170,7 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
   for (const SlowCall::Callee& callee : call.below) {
     json.begin_object().member("method", scope.method_name(callee.method));
     json.member("arguments", callee.arguments).member("seconds", as_seconds(callee.duration));
+    if (callee.levels != 1) json.member("levels", callee.levels);
     write_end(json, callee);
     json.end_object();
   }

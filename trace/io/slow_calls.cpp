@@ -198,7 +198,10 @@ void SlowCalls::take_callee(SlowCall& call, const OpenFrame& frame) {
     if (callee == kept->calls.end()) continue;
     call.below[0].arguments = callee->second.arguments;
     call.below[0].exception = callee->second.exception;
-    call.below.insert(call.below.end(), callee->second.below.begin(), callee->second.below.end());
+    auto next = callee->second.below.begin();
+    const bool recurs = next != callee->second.below.end() && next->method == frame.callee;
+    if (recurs) call.below[0].levels += next++->levels;
+    call.below.insert(call.below.end(), next, callee->second.below.end());
     call.below_left_out = callee->second.below_left_out;
     if (call.below.size() > SlowCall::kMostBelow) {
       call.below_left_out += call.below.size() - SlowCall::kMostBelow;

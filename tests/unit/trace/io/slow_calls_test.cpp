@@ -323,6 +323,19 @@ TEST_F(SlowTrace, OfADeepRecursionTheOutermostCallsAreShown) {
   for (int i = 0; i < kDepth; ++i) leave(300);
   const json slow = calls(200);
   ASSERT_EQ(slow.size(), 1u);
+  ASSERT_EQ(slow[0]["below"].size(), 1u);
+  EXPECT_EQ(slow[0]["below"][0]["levels"], kDepth - 1);
+  EXPECT_THAT(text_, HasSubstr("below it descend 300.000 ms, which called itself 4998 times\n"));
+}
+
+TEST_F(SlowTrace, OfManyCallsBelowOneTheFirstAreShown) {
+  define(1, "there");
+  define(2, "back");
+  constexpr int kDepth = 5000;
+  for (int i = 0; i < kDepth; ++i) enter(1 + i % 2, 0);
+  for (int i = 0; i < kDepth; ++i) leave(300);
+  const json slow = calls(200);
+  ASSERT_EQ(slow.size(), 1u);
   EXPECT_EQ(slow[0]["below"].size(), SlowCall::kMostBelow);
   EXPECT_EQ(slow[0]["belowLeftOut"], kDepth - 1 - static_cast<int>(SlowCall::kMostBelow));
   EXPECT_THAT(text_, HasSubstr("and 4987 calls more below it"));
