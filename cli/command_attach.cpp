@@ -111,6 +111,7 @@ void report_findings(const session::LiveWatch& watch, std::uint64_t end, const s
   std::string next = "next: jtrace " + std::string(command) + " " + shell_word(path);
   if (traces(record::kMonContendedEnteredEvent) && !traces(record::kParkEvent))
     next += "; waits for locks of java.util.concurrent: --events threads,gc,monitors,parks";
+  if (watch.lacked_owners() && !options.monitor_owner) next += "; who had the monitors: --monitor-owner";
   log_info(next);
 }
 

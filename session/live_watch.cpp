@@ -124,11 +124,13 @@ void LiveWatch::on_unblocked(trace::ThreadId thread, trace::Time end, bool parks
   const auto found = blocked_.find(thread.value());
   if (found == blocked_.end() || found->second.parks != parks) return;
   const std::uint64_t now = end.ns(), time = now - std::min(found->second.since, now);
-  if (time >= kLong)
+  if (time >= kLong) {
+    lacked_owners_ = lacked_owners_ || (!found->second.has_owner && !found->second.is_older);
     line(now, time,
          name_of(found->first) + " was blocked for " + duration_text(time) +
              (found->second.is_older ? " (and before the trace)" : "") + " by " + what(found->second, "had"),
          long_waits_);
+  }
   blocked_.erase(found);
 }
 

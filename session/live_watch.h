@@ -33,6 +33,8 @@ class LiveWatch final : public trace::EventSink {
   std::string findings(std::uint64_t wall) const;
   // Pauses that the program itself asked for (System.gc()).
   std::uint64_t asked_pauses() const { return asked_pauses_; }
+  // A long wait for a monitor whose owner is not known.
+  bool lacked_owners() const { return lacked_owners_; }
 
  private:
   struct Longs {  // waits or pauses of kLong and more
@@ -74,6 +76,7 @@ class LiveWatch final : public trace::EventSink {
   std::unordered_map<std::uint64_t, Blocked> blocked_;        // thread
   std::uint64_t pause_since_ = 0;
   std::uint64_t asked_pauses_ = 0;
+  bool lacked_owners_ = false;
   std::uint64_t trace_since_ = 0;   // ns since the epoch
   bool has_blocking_ends_ = false;  // monContendedEntered was asked for
   Pauses pauses_;

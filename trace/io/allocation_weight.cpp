@@ -53,6 +53,11 @@ std::string_view word_of(AllocationKind kind) {
   return "exact";
 }
 
+// Of what the JVM samples, filters select the classes of the objects; of callouts, the methods that make them.
+bool filters_objects(const Scope& scope) {
+  return scope.events_sampled && scope.excludes && !scope.callouts_record_allocations;
+}
+
 std::string allocation_note(const Scope& scope, std::uint64_t samples) {
   std::string note;
   switch (allocation_kind(scope)) {
@@ -67,6 +72,7 @@ std::string allocation_note(const Scope& scope, std::uint64_t samples) {
     case AllocationKind::kExact:
     case AllocationKind::kNone: return {};
   }
+  if (filters_objects(scope)) note += "; only of the classes that its filters include";
   for (const std::string& why : scope.unavailable_of(record::kObjAllocEvent))
     note += "; " + printable(why.substr(why.find(": ") + 2));
   return note;

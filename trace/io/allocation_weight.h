@@ -34,6 +34,8 @@ std::string_view word_of(AllocationKind kind);
 // One object of its size, but for kSampled.
 AllocationWeight allocation_weight(const Scope& scope, const ObjAlloc& alloc);
 
+// Objects of classes that the trace's filters do not include are left out, whoever makes them.
+bool filters_objects(const Scope& scope);
 // "estimated from 12 samples, one each 524288 bytes on average", and what the JVM does not report; "" if exact.
 std::string allocation_note(const Scope& scope, std::uint64_t samples);
 

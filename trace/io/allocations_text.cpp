@@ -60,7 +60,13 @@ std::vector<std::string> frames_of(std::string_view stack) {
 // Why a trace of samples may have none of the class, and what to type. Who makes an object is often in its package.
 std::string distance_note(const ScopeStatistics& statistics, const std::string& type) {
   const Scope* scope = statistics.scope;
-  if (scope == nullptr || !scope->events_sampled || scope->sample_interval.value_or(0) == 0) return {};
+  if (scope == nullptr || !scope->events_sampled) return {};
+  if (filters_objects(*scope))
+    return "  its filters select the classes of the objects (--events objects), and leave out all others, byte[] too.\n"
+           "  next: jtrace allocations PID --filter PATTERN, or --events allocations: what the methods of these "
+           "classes "
+           "make\n";
+  if (scope->sample_interval.value_or(0) == 0) return {};
   const bool is_of_program = type.find('.') != type.npos && !is_of_the_jdk(type) && !type.ends_with(']');
   const std::string filter = printable(filter_example(is_of_program ? type.substr(0, type.find('*')) : std::string()));
   return "  it has samples, one each " + std::to_string(*scope->sample_interval) +

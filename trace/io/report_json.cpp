@@ -204,6 +204,7 @@ class Page {
     const auto put = [&](const Waits& waits) {
       json_.value(waits.count).value(us_of(waits.total)).value(us_of(waits.longest)).end_array();
     };
+    if (!statistics.scope->has_owners) json_.member("ownersNote", kOwnersNote);
     json_.key("classes").begin_array();
     for (const auto* row : greatest(statistics.contention, limit(kRows), by_total))
       put((json_.begin_array().value(row->first), row->second));

@@ -65,6 +65,7 @@ void note_option(Scope& scope, std::string_view key, std::string_view value) {
   else if (key == kStrictDtdKey) scope.is_strict |= value == "true";
   else if (key == record::kExceptionMessagesOption) scope.has_messages = value == "true";
   else if (key == record::kArgumentsOption) scope.has_arguments |= value == "true";
+  else if (key == record::kMonitorOwnerOption) scope.has_owners = value == "true";
   else if (key == record::kMinContentionOption) scope.min_contention = parse_seconds(value).value_or(0);
   else if (key == kShortContentionsKey) note_short_contentions(scope, value);
   else if (key == record::kSampleIntervalOption) scope.sample_interval = parse_decimal<std::uint64_t>(value);
@@ -197,6 +198,7 @@ Scope& Scopes::note(const Event& event) {
     case ElementKind::kTraceStart: start_trace(std::get<TraceStart>(event)); return *current_;
     case ElementKind::kTraceEnd: return take(std::get<TraceEnd>(event));
     case ElementKind::kOption: return take(std::get<Option>(event));
+    case ElementKind::kFilter: return take(std::get<Filter>(event));
     case ElementKind::kThreadStart: return take(std::get<ThreadStart>(event));
     case ElementKind::kThreadEnd: return take(std::get<ThreadEnd>(event));
     case ElementKind::kClassDef: return take(std::get<ClassDef>(event));
@@ -254,6 +256,12 @@ Scope& Scopes::take(const Option& option) {
   Scope& scope = of(option.traceIdRef);
   scope.losses += losses_of(option);
   note_option(scope, option.key.view(), option.value.view());
+  return scope;
+}
+
+Scope& Scopes::take(const Filter& filter) {
+  Scope& scope = of(filter.traceIdRef);
+  scope.excludes |= filter.mode.view() == "exclude";
   return scope;
 }
 

@@ -66,6 +66,8 @@ struct Scope {
   bool is_strict = false;                                 // without extensions, as the causes of exceptions
   bool has_messages = false;                              // of exceptions: were asked for
   bool has_arguments = false;                             // of calls: were asked for
+  bool excludes = false;                                  // a filter leaves something out
+  bool has_owners = false;                                // of all contentions: were asked for
   bool callouts_record_allocations = false;               // allocations: those of calls that began during the trace
   std::optional<std::uint64_t> methods_with_callouts;     // jtrace.rewritten: of loaded classes
   bool has_blocking_ends = false, has_wait_ends = false;  // monContendedEntered, monWaited were asked for
@@ -137,6 +139,7 @@ class Scopes {
   Scope& take(const AgentCreate& agent);
   Scope& take(const AgentDestroy& agent);
   Scope& take(const TraceEnd& end);
+  Scope& take(const Filter& filter);
   Scope& take(const Option& option);
   Scope& take(const ThreadStart& start);
   Scope& take(const ThreadEnd& end);

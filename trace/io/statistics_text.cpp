@@ -195,6 +195,9 @@ class TextView {
            printable(statistics.scope->thread_name(row.key.first)).c_str(),
            row.key.second == 0 ? "?" : printable(statistics.scope->thread_name(row.key.second)).c_str());
     });
+    const bool lacks_owners = std::any_of(statistics.waited_for.begin(), statistics.waited_for.end(),
+                                          [](const auto& row) { return row.first.second == 0; });
+    if (lacks_owners && !statistics.scope->has_owners) line("  ?: %s", std::string(kOwnersNote).c_str());
     waits_of(statistics.waits, "WAITED s", "CLASS WAITED ON (Object.wait, parks for no lock that a thread had)");
     if (const Waits& carriers = statistics.carrier_waits; carriers.count != 0)
       line("  %s of carriers of virtual threads, %s s in all, %s left out: the table has those of the virtual threads",

@@ -50,6 +50,7 @@ class LiveWatchTest : public testing::Test {
 TEST_F(LiveWatchTest, ALongWaitNamesWhoHadTheMonitor) {
   enter(1, 1'000, ThreadId(2));
   entered(1, 1'500);
+  EXPECT_FALSE(watch_.lacked_owners());
   EXPECT_THAT(lines_, ElementsAre("00:00:01.000  \"clerk\" was blocked for 500 ms by the monitor of a shop.Stock that "
                                   "\"auditor\" had"));
 }
@@ -69,7 +70,11 @@ TEST_F(LiveWatchTest, AShortWaitHasNoLine) {
 
 TEST_F(LiveWatchTest, AnOwnerThatIsNotKnownIsNotNamed) {
   enter(1, 0);
+  entered(1, 19);
+  EXPECT_FALSE(watch_.lacked_owners()) << "of a short wait nobody asks";
+  enter(1, 0);
   entered(1, 20);
+  EXPECT_TRUE(watch_.lacked_owners());
   enter(1, 100, ThreadId(0));  // it had none any more
   entered(1, 140);
   EXPECT_THAT(lines_, ElementsAre("00:00:00.000  \"clerk\" was blocked for 20 ms by the monitor of a shop.Stock",

@@ -118,11 +118,12 @@ function flame(process) {
   const {nodes, names} = process.flame, each = 7, size = nodes.length / each;
   const text = {ns: nanos, bytes, samples: count}[process.flame.diff];
   const weights = process.flame.diff ? [['width: before and after', 5, text], ['width: after', 3, text], ['width: before', 4, text]].filter((w) => nodes[w[1]] > 0)
-    : [['wall', 3, nanos], ['cpu', 4, nanos], [process.flame.note ? 'allocation (' + process.flame.note + ')' : 'allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
+    : [['wall', 3, nanos], ['cpu', 4, nanos], ['allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
   if (!weights.length) return;
   const part = section('flame', 'Flame graph', `By ${process.flame.source}. ` + (process.flame.diff ? 'Red: more than before, blue: less. ' : '') + 'Click a frame to see it alone, "all" at the top for all.' +
       (process.flame.frames >= size ? ` The ${count(size - 1)} greatest of ${count(process.flame.frames)} frames.` : '') +
       (names.includes('[cut stack]') ? ' Below [cut stack] the outer frames are missing: those stacks were deeper than what was copied of them, damaged, or of a virtual thread whose outer frames are in the heap.' : ''));
+  if (process.flame.note && weights.some((w) => w[0] === 'allocation')) make('p', part, `Allocation: ${process.flame.note}.`, {className: 'note'});
   const children = Array.from({length: size}, () => []), depth = new Array(size).fill(0);
   for (let i = 1; i < size; i++) {
     children[nodes[i * each]].push(i);
@@ -210,10 +211,17 @@ function contention(process) {
   const part = section('contention', 'Contention', `By ${process.monitors.source}: waits for a monitor, or (parks) a lock of java.util.concurrent, that another thread had.`);
   const waits = (n, verb = 'blocked') => [['times', (r) => count(r[n]), true, (r) => r[n]], [verb, (r) => micros(r[n + 1]), true, (r) => r[n + 1]],
     ['longest', (r) => micros(r[n + 2]), true, (r) => r[n + 2]]];
-  make('h3', part, 'Who waited for whom (the owner when the wait began)');
-  table(part, [['thread', (r) => r[0]], ['waited for', (r) => r[1]], ...waits(2, 'waited')], process.monitors.pairs);
-  make('h3', part, 'For which class of monitor or lock');
-  table(part, [['class', (r) => r[0]], ...waits(1)], process.monitors.classes);
+  const {pairs, classes, ownersNote} = process.monitors;
+  if (pairs.length) {
+    make('h3', part, 'Who waited for whom (the owner when the wait began)');
+    if (ownersNote && pairs.some((r) => r[1] === '?')) make('p', part, `?: ${ownersNote}.`, {className: 'note'});
+    table(part, [['thread', (r) => r[0]], ['waited for', (r) => r[1]], ...waits(2, 'waited')], pairs);
+  }
+  if (classes.length) {
+    make('h3', part, 'For which class of monitor or lock');
+    table(part, [['class', (r) => r[0]], ...waits(1)], classes);
+  }
+  if (!pairs.length && !classes.length) make('p', part, 'No thread waited for another one.');
   if (process.monitors.waits.length) {
     make('h3', part, 'Other waits (Object.wait, parks), by the class of what they were on');
     table(part, [['class', (r) => r[0]], ...waits(1, 'waited')], process.monitors.waits);
@@ -276,7 +284,7 @@ function slowest(process) {
     ['paused', 'pauses'], ['processStopped', 'while the process stood still'], ['onProcessor', 'on a processor'], ['other', 'other']];
   const spent = (r) => kinds.filter(([key]) => r[key]).sort((a, b) => r[b[0]] - r[a[0]])
     .map(([key, word]) => `${seconds(r[key])} ${word}${lockOf(r, key)}`).join(', ');
-  const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}${endText(b)}`).join(', ') + (r.belowLeftOut ? `, and ${count(r.belowLeftOut)} more` : '');
+  const below = (r) => r.below.map((b) => `${callText(b)} ${seconds(b.seconds)}${endText(b)}${b.levels ? ` (called itself ${several(b.levels - 1, 'time')})` : ''}`).join(', ') + (r.belowLeftOut ? `, and ${count(r.belowLeftOut)} more` : '');
   table(part, [['time (UTC)', (r) => timeOfDay(r.start * 1e3), true, (r) => r.start],
     ['since the start', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],

@@ -143,6 +143,22 @@ TEST(Allocations, WithoutSamplesSayWhatToType) {
   EXPECT_THAT(text("shop.s*"), HasSubstr("--filter 'shop.*'"));
 }
 
+// Filters select the classes of sampled objects: of "t.*" there are no byte[], whoever makes them.
+TEST(Allocations, SayThatFiltersLeaveObjectsOut) {
+  const std::string filters =
+      "<filter pattern=\"x.*\" mode=\"include\" genericPattern=\"suffix\"/>\n"
+      "<filter pattern=\"*\" mode=\"exclude\" genericPattern=\"suffix\"/>\n";
+  Statistics none, some, callouts;
+  feed(head("a", "jtrace", kSampled + filters), none);
+  EXPECT_THAT(allocations_text(none, {}), AllOf(HasSubstr("select the classes of the objects"), HasSubstr("byte[]"),
+                                                Not(HasSubstr("who allocated less"))));
+  feed(head("a", "jtrace", kSampled + filters) + kObjects, some);
+  EXPECT_THAT(allocations_text(some, {}), HasSubstr("only of the classes that its filters include"));
+  EXPECT_THAT(allocations_text(some, {.type = "y.Z"}), HasSubstr("select the classes of the objects"));
+  feed(head("a", "jtrace", kExact + filters) + kObjects, callouts);
+  EXPECT_THAT(allocations_text(callouts, {}), Not(HasSubstr("filters")));
+}
+
 TEST(Allocations, CompleteRecordsStayExact) {
   for (const std::string& options : {kAll, kExact}) {
     Statistics statistics;
