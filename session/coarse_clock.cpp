@@ -4,8 +4,6 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "trace/record/clock_gap.h"
-
 namespace jtrace::session {
 namespace {
 
@@ -32,11 +30,9 @@ CoarseClock::~CoarseClock() {
 
 void CoarseClock::run() {
   ::prctl(PR_SET_TIMERSLACK, 1'000, 0, 0, 0);
-  std::uint64_t before = reader_.tick();
-  for (std::uint32_t gaps = 0; !ends_.load(std::memory_order_relaxed);) {
-    const std::uint64_t now = reader_.tick();
-    if (now - before > trace::record::kLateTick) reader_.note_late_clock(gaps++, before, now);
-    before = now;
+  std::uint32_t gaps = 0;
+  for (std::uint64_t before = 0; !ends_.load(std::memory_order_relaxed);) {
+    before = reader_.tick_after(before, gaps);
     const bool fast = busy_.load(std::memory_order_relaxed) > 0;
     if (fast) busy_.fetch_sub(1, std::memory_order_relaxed);
     const timespec time{0, fast ? kFast : kSlow};

@@ -53,14 +53,14 @@ void write_late_entry(const CalloutGuard& guard, const OpenCalls::Frame& frame) 
   guard.write(entry, record::RecordKind::kLateEntryOf);
 }
 
-// Which the call took at least: it may have begun after the time that it read from the coarse clock.
-std::uint64_t least_time(const Recorder& recorder, const OpenCalls::Frame& call, std::uint64_t now) {
-  if (recorder.config.has_flag(record::kPreciseTime)) return now - call.start;
-  return now - std::min(now, record::latest_reading(recorder.writer.pool.header(), call.start));
+// When the call began at the latest: it may have been after the time that it read from the coarse clock.
+std::uint64_t latest_start(const Recorder& recorder, const OpenCalls::Frame& call, std::uint64_t now) {
+  if (recorder.config.has_flag(record::kPreciseTime) || call.has_exact_start()) return call.start;
+  return std::min(now, record::latest_reading(recorder.writer.pool.header(), call.start));
 }
 
 // --slower-than: ends the innermost open call of the method, and the calls it made that ended without a callout
-// (constructors left by an exception of super()). If the call took long, the entries of all open calls are written
+// (constructors left by an exception of super()). If the call is wanted, the entries of all open calls are written
 // first.
 void end_call(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread, std::uint32_t method,
               record::RecordKind kind) {
@@ -71,11 +71,17 @@ void end_call(const CalloutGuard& guard, JNIEnv* jni, std::uint64_t thread, std:
   calls.settle_wait(*stack);
   const std::uint64_t at = stack->find(method);
   if (at == 0) return;  // it began before the trace
-  const OpenCalls::Frame& mine = stack->frames[at - 1];
-  const std::uint64_t now = call_time(recorder);
-  const bool is_slow = calls.is_wanted(now - mine.start, calls.keeps_longest() ? least_time(recorder, mine, now) : 0);
-  if ((is_slow || mine.is_written()) && chunk_for(guard, jni, 0, thread) != nullptr) {
+  OpenCalls::Frame& mine = stack->frames[at - 1];
+  const std::uint64_t now = call_time(recorder), took = now - mine.start;
+  const bool may_be_longest = calls.keeps_longest() && !calls.is_slow(took);
+  const std::uint64_t start = may_be_longest ? latest_start(recorder, mine, now) : mine.start;
+  if ((mine.is_written() || calls.is_wanted(took, now - start)) && chunk_for(guard, jni, 0, thread) != nullptr) {
     drop_left_constructors(guard, jni, thread, *stack);
+    if (may_be_longest) {
+      calls.note_longest(now - start);
+      // It made no call that is written. After a step of the usual length its own time stays.
+      if (!mine.is_written() && start > mine.start + record::kLateTick) mine.start = start;
+    }
     for (std::uint64_t i = 0; i < at; ++i) {
       OpenCalls::Frame& frame = stack->frames[i];
       if (frame.is_written() || frame.has_left()) continue;

@@ -50,11 +50,10 @@ void OpenCalls::start(std::uint64_t slower_than, std::uint64_t longest_from) {
   longest_.store(0, std::memory_order_relaxed);
 }
 
-bool OpenCalls::exceeds_all(std::uint64_t duration) {
+void OpenCalls::note_longest(std::uint64_t least) {
   std::uint64_t longest = longest_.load(std::memory_order_relaxed);
-  while (longest < duration)
-    if (longest_.compare_exchange_weak(longest, duration, std::memory_order_relaxed)) return true;
-  return false;
+  while (longest < least && !longest_.compare_exchange_weak(longest, least, std::memory_order_relaxed)) {
+  }
 }
 
 void OpenCalls::forget() {
@@ -128,7 +127,10 @@ void OpenCalls::settle_wait(Stack& stack) {
     Frame& frame = stack.frames[stack.wait_at - 1];
     const bool is_its = has_bit(synchronized_, frame.number()) && frame.start + kLate >= stack.wait_until &&
                         frame.start <= stack.wait_until + kLost;
-    if (is_its && !frame.is_written()) frame.start = std::min(frame.start, stack.wait_since);
+    if (is_its && !frame.is_written()) {
+      frame.start = std::min(frame.start, stack.wait_since);
+      frame.set_exact_start();
+    }
   }
   stack.wait_since = stack.wait_until = 0;
   stack.threshold = passed_from();

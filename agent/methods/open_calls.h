@@ -1,7 +1,8 @@
 // OpenCalls: the open calls of each thread, for --slower-than. The callout at an entry pushes the method and the time,
 // the callout at an exit pops them (callout_code.h). Native code is called only for an exit that comes late or does not
-// match. A caller runs longer than the methods it calls, so all callers of a slow call are slow too. Their entries are
-// written just before the callee's, so the calls of each thread nest.
+// match. A caller runs longer than the methods it calls, so all callers of a slow call are slow too (and those of one
+// that is written for --longest-from take as long as it). Their entries are written just before the callee's, so the
+// calls of each thread nest.
 //
 // A constructor that an exception of super() leaves stays open until its caller ends, because no callout sees it. If
 // the caller is not traced, a look at the thread's real stack finds it (left_constructors.h).
@@ -35,7 +36,7 @@ class OpenCalls {
     std::atomic<std::uint64_t> stack;  // address
   };
   struct Frame {
-    std::uint64_t method;  // number, which a callout stores; then also kWritten, kLeft
+    std::uint64_t method;  // number, which a callout stores; then also kWritten, kLeft, kExactStart
     std::uint64_t start;
     std::uint64_t object;    // objId of the receiver, with --objects; 0: none, or unknown
     std::uint64_t cpu_time;  // of the thread when the call began, with --cpu-time; 0: unknown
@@ -45,10 +46,13 @@ class OpenCalls {
     bool has_left() const { return (method & kLeft) != 0; }       // it has ended: no exit matches it
     void set_written() { method |= kWritten; }
     void set_left() { method |= kLeft; }
+    bool has_exact_start() const { return (method & kExactStart) != 0; }  // not of the coarse clock
+    void set_exact_start() { method |= kExactStart; }
 
    private:
     static constexpr std::uint64_t kWritten = 1ull << 32;
     static constexpr std::uint64_t kLeft = 1ull << 33;
+    static constexpr std::uint64_t kExactStart = 1ull << 34;
   };
   static constexpr std::uint64_t kNumbers = 1u << 24;  // methods are noted by their number modulo this
   // Used only by its thread, except `owner`.
@@ -93,11 +97,14 @@ class OpenCalls {
   // The thread ends, or is a virtual thread without open calls.
   void release(std::uint64_t thread);
   // Whether a call is written that took `duration`, and surely `least` (of which the coarse clock may know less): it is
-  // slow, or the longest so far. Any thread.
-  bool is_wanted(std::uint64_t duration, std::uint64_t least) {
-    const bool is_longest = longest_from_ != 0 && least >= longest_from_ && exceeds_all(least);
-    return duration >= slower_than_ || is_longest;
+  // slow, or the longest of those that are not. Any thread.
+  bool is_wanted(std::uint64_t duration, std::uint64_t least) const {
+    return is_slow(duration) ||
+           (longest_from_ != 0 && duration >= longest_from_ && least > longest_.load(std::memory_order_relaxed));
   }
+  bool is_slow(std::uint64_t duration) const { return duration >= slower_than_; }
+  // Such a call was written. A slow one says nothing about the others.
+  void note_longest(std::uint64_t least);
   bool keeps_longest() const { return longest_from_ != 0; }
 
   // A wait for a monitor of the calling thread, which has this stack, begins or is over.
@@ -169,7 +176,7 @@ class OpenCalls {
   std::atomic<std::uint32_t> in_use_{0};          // number of stacks in use
   std::uint64_t slower_than_ = 0;
   std::uint64_t longest_from_ = 0;
-  std::atomic<std::uint64_t> longest_{0};               // of all ended calls that were passed on; with longest_from_
+  std::atomic<std::uint64_t> longest_{0};  // what the longest call that is not slow took at least; with longest_from_
   std::atomic<std::uint64_t>* constructors_ = nullptr;  // bits, by number
   std::atomic<bool> has_constructors_{false};
   std::atomic<std::uint64_t>* synchronized_ = nullptr;  // bits, by number
@@ -186,7 +193,6 @@ class OpenCalls {
   std::uint64_t passed_from() const {
     return longest_from_ == 0 ? slower_than_ : std::min(slower_than_, longest_from_);
   }
-  bool exceeds_all(std::uint64_t duration);
   bool may_be_left(const Frame& frame) const { return !frame.has_left() && is_constructor(frame.number()); }
   void give_back(Stack& stack);
   static std::vector<std::uint32_t> open_among(const Stack& stack, std::span<const std::uint32_t> methods);

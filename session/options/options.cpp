@@ -15,7 +15,7 @@ namespace {
 
 using Items = std::vector<std::string>;
 
-constexpr std::uint64_t kLeastLongest = 3'000'000;  // ns, which a call really took if no step of the clock was late
+constexpr std::uint64_t kLeastLongest = 3'000'000;  // ns, two steps of the coarse clock, and more
 constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns, that the coarse clock, with steps of up to 1 ms, can measure
 
 const OptionSpec* find_spec(std::string_view name) {
@@ -86,6 +86,9 @@ Result<> check_together(const TraceOptions& options) {
     return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms it needs the precise clock", "--time precise");
   if (options.longest_from != 0 && options.slower_than == 0)
     return fail(ErrorCategory::kUsage, "option longest-from needs slower-than", "without it all calls are recorded");
+  if (options.longest_from != 0 && options.longest_from >= options.slower_than)
+    return fail(ErrorCategory::kUsage, "option longest-from: calls of slower-than and more are recorded anyway",
+                "give a shorter time");
   if (options.longest_from != 0 && options.longest_from < kLeastLongest && !options.precise_time)
     return fail(ErrorCategory::kUsage, "option longest-from: below 3 ms it needs the precise clock", "--time precise");
   if (options.max_size != 0 && options.max_size < (options.rotate != 0 ? 256u << 10 : 16u << 10))

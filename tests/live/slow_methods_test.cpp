@@ -112,23 +112,53 @@ std::vector<std::pair<std::uint64_t, bool>> calls_of(const TraceDocument& trace,
 
 // No call is slow; each that is written took longer than those before it, so the last is the longest of all.
 TEST_P(SlowMethods, OfQuickCallsTheLongestIsThere) {
-  const std::vector<std::vector<std::string>> clocks{{"--longest-from", "3ms"},
-                                                     {"--longest-from", "100us", "--time", "precise"}};
   auto jvm = must(JvmProcess::start(GetParam(), "Calls", attachable(GetParam())));
-  for (const auto& clock : clocks) {
-    SCOPED_TRACE(clock.back());
-    std::vector<std::string> options{"--events", "methods", "--slower-than", "100s", "--filter", "Calls naps include"};
-    options.insert(options.end(), clock.begin(), clock.end());
+  for (const bool precise : {false, true}) {
+    SCOPED_TRACE(precise ? "precise" : "coarse");
+    std::vector<std::string> options{
+        "--events",           "methods",        "--slower-than",          "100s", "--filter",
+        "Calls naps include", "--longest-from", precise ? "100us" : "3ms"};
+    if (precise) options.insert(options.end(), {"--time", "precise"});
     auto run = must(TraceRun::start(jvm->pid(), options));
     ASSERT_TRUE(rewritten(*run));
     for (const char* command : {"naps 1 10", "naps 3 4", "naps 1 60", "naps 20 4"}) must(jvm->ask(command));
     const TraceDocument trace = must(run->finish());
     EXPECT_TRUE(none(call_faults(trace)));
     const auto calls = calls_of(trace, "Calls.naps");
-    ASSERT_GE(calls.size(), 2u);
+    ASSERT_GE(calls.size(), 1u);
     EXPECT_LT(calls.size(), 10u) << "a machine that stalls more and more for 20 calls is not to be expected";
-    for (std::size_t i = 1; i < calls.size(); ++i) EXPECT_GE(calls[i].first + 2, calls[i - 1].first) << i;
-    EXPECT_GE(calls.back().first, 119u);
+    std::uint64_t longest = 0;
+    for (const auto& [ms, by_exception] : calls) {
+      if (precise) {
+        EXPECT_GE(ms, longest);
+      }
+      longest = std::max(longest, ms);
+    }
+    EXPECT_GE(longest, precise ? 120u : 100u);
+  }
+}
+
+// Callers, exceptions, constructors and virtual threads: what is written nests.
+TEST_P(SlowMethods, TheLongestQuickCallsNest) {
+  for (const char* clock : {"coarse", "precise"}) {
+    SCOPED_TRACE(clock);
+    TracedJvm jvm(GetParam(), "Calls",
+                  with({"--events", "methods,exceptions,monitors", "--slower-than", "50s", "--longest-from", "3ms",
+                        "--time", clock, "--arguments", "--return-values", "--objects"},
+                       kOnlyCalls));
+    jvm.wait_rewritten();
+    std::vector<std::string> commands{"naps 2 3", "throws 5", "constructors 10", "slowly 3 5", "fib 15", "naps 2 20"};
+    if (GetParam().version >= 21) commands.push_back("virtualNaps 5 30");
+    jvm.ask_each(commands);
+    const TraceDocument trace = jvm.finish();
+    EXPECT_TRUE(none(trace.id_faults()));
+    EXPECT_TRUE(none(trace.collation_faults()));
+    EXPECT_TRUE(none(call_faults(trace)));
+    EXPECT_TRUE(valid(jvm.path()));
+    auto entries = by_method(trace, "methodEntry");
+    EXPECT_EQ(entries, by_method(trace, "methodExit"));
+    EXPECT_GE(entries["Calls.nap"], 1);
+    EXPECT_EQ(jvm.err(), "");
   }
 }
 

@@ -1,31 +1,44 @@
-// The times at which the coarse clock (PoolHeader::coarse_clock) was late: its thread had no processor. A call that
-// read the clock then may have begun as late as the end of that time. The last kClockGaps of them are kept.
+// How late the coarse clock (PoolHeader::coarse_clock) was: its thread may have had no processor. What read the clock
+// then may have begun as late as the next time at which that thread ran.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "trace/record/layout.h"
 
 namespace jtrace::trace::record {
 
-// ns: a tick that comes later after the one before it leaves a gap. (The thread of the clock sleeps for a millisecond.)
+// ns: the thread sleeps for a millisecond. A step of the clock that is longer than this is noted.
 inline constexpr std::uint64_t kLateTick = 1'500'000;
 
-// Only the thread of the clock, whose gap number that is, from 0.
-inline void note_clock_gap(PoolHeader& header, std::uint32_t number, std::uint64_t from, std::uint64_t until) {
-  ClockGap& gap = header.clock_gaps[number % kClockGaps];
-  gap.until.store(0, std::memory_order_relaxed);  // none, until it is whole
-  gap.from.store(from, std::memory_order_release);
-  gap.until.store(until, std::memory_order_release);
+// By the thread of the clock alone, before it advances the clock to `now`. `number`: of the gaps that it has noted,
+// from 0. `before`: when it ran last; 0: never.
+inline void note_tick(PoolHeader& header, std::uint32_t& number, std::uint64_t before, std::uint64_t now) {
+  if (now - before > kLateTick) {
+    ClockGap& gap = header.clock_gaps[number++ % kClockGaps];
+    gap.until.store(0, std::memory_order_relaxed);  // none, until it is whole
+    gap.from.store(before, std::memory_order_release);
+    gap.until.store(now, std::memory_order_release);
+  }
+  header.last_tick.store(now, std::memory_order_release);
 }
 
-// Something read `time` from the clock: until when it may have done so, if the clock was late. Any thread.
+// Something read `time` from the clock: when it may have done so at the latest; UINT64_MAX: until now. Any thread.
 inline std::uint64_t latest_reading(const PoolHeader& header, std::uint64_t time) {
+  if (time >= header.last_tick.load(std::memory_order_acquire)) return UINT64_MAX;
+  std::uint64_t oldest = UINT64_MAX, kept = 0;
   for (const ClockGap& gap : header.clock_gaps) {
     const std::uint64_t until = gap.until.load(std::memory_order_acquire);
-    if (time < until && time >= gap.from.load(std::memory_order_acquire)) return until;
+    if (until == 0) continue;
+    const std::uint64_t from = gap.from.load(std::memory_order_acquire);
+    if (time >= from && time < until) return until;
+    oldest = std::min(oldest, from);
+    ++kept;
   }
-  return time;
+  // It may have been in a gap that is no longer kept.
+  if (kept >= kClockGaps - 1 && time < oldest) return oldest;
+  return time + kLateTick;
 }
 
 }  // namespace jtrace::trace::record

@@ -132,7 +132,8 @@ struct PoolHeader {
   // Written by jtrace before the agent sees the pool, for `jtrace recover`: key=value lines, terminated by NUL.
   char session[2048];
 
-  // Written by the thread of the coarse clock: the last times at which it was late (clock_gap.h).
+  // Written by the thread of the coarse clock (clock_gap.h): when it ran last, and the last times at which it was late.
+  std::atomic<std::uint64_t> last_tick;
   ClockGap clock_gaps[kClockGaps];
 };
 static_assert(sizeof(PoolHeader) <= kPoolHeaderSize);

@@ -295,14 +295,13 @@ AgentState PoolReader::agent_state() const {
   return static_cast<AgentState>(pool_.header().agent_state.load(std::memory_order_acquire));
 }
 
-std::uint64_t PoolReader::tick() const {
+void PoolReader::tick() const { advance_clock(pool_.header(), monotonic_ns()); }
+
+std::uint64_t PoolReader::tick_after(std::uint64_t before, std::uint32_t& gaps) const {
   const std::uint64_t now = monotonic_ns();
+  note_tick(pool_.header(), gaps, before, now);
   advance_clock(pool_.header(), now);
   return now;
-}
-
-void PoolReader::note_late_clock(std::uint32_t number, std::uint64_t from, std::uint64_t until) const {
-  note_clock_gap(pool_.header(), number, from, until);
 }
 
 std::string PoolReader::session_text() const {

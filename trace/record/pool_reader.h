@@ -47,10 +47,10 @@ class PoolReader final : public RecordSource {
   Counts counts() const override;
   AgentState agent_state() const;
   AgentWork agent_work() const;
-  // Advances the coarse clock, and returns its time; any thread.
-  std::uint64_t tick() const;
-  // The clock was late; for the thread that advances it (clock_gap.h).
-  void note_late_clock(std::uint32_t number, std::uint64_t from, std::uint64_t until) const;
+  // Advances the coarse clock; any thread.
+  void tick() const;
+  // The same, for the thread whose work that is: notes how late it was (clock_gap.h). Returns the time.
+  std::uint64_t tick_after(std::uint64_t before, std::uint32_t& gaps) const;
   std::uint32_t chunk_count() const { return chunk_count_; }
   std::string session_text() const;  // PoolHeader.session, up to the NUL
 

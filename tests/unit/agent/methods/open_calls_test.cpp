@@ -55,12 +55,14 @@ TEST_F(OpenCallsTest, OfTheShorterOnesTheLongestSoFarAreWanted) {
   EXPECT_EQ(calls_.find(5)->threshold, 100u);
   EXPECT_FALSE(calls_.is_wanted(99, 99));
   EXPECT_TRUE(calls_.is_wanted(300, 300));
+  EXPECT_TRUE(calls_.is_wanted(300, 300)) << "it was not written";
+  calls_.note_longest(300);
   EXPECT_FALSE(calls_.is_wanted(300, 300));
   EXPECT_FALSE(calls_.is_wanted(400, 299)) << "the clock was late: it may have taken less";
   EXPECT_TRUE(calls_.is_wanted(301, 301));
-  EXPECT_TRUE(calls_.is_wanted(1500, 1500));
-  EXPECT_FALSE(calls_.is_wanted(900, 900)) << "a slow one was longer";
-  EXPECT_TRUE(calls_.is_wanted(1000, 1000));
+  EXPECT_TRUE(calls_.is_wanted(1500, 0)) << "a slow one";
+  calls_.note_longest(200);
+  EXPECT_FALSE(calls_.is_wanted(250, 250)) << "the longest stays";
   calls_.start(1000, 100);
   EXPECT_TRUE(calls_.is_wanted(100, 100)) << "of a trace of its own";
 }
@@ -288,6 +290,8 @@ TEST_F(OpenCallsWaits, BelongToTheSynchronizedMethodThatWaited) {
   calls_.settle_wait(*stack_);
   EXPECT_EQ(start_of(0), 1000u);
   EXPECT_EQ(start_of(1), 1010u);
+  EXPECT_TRUE(stack_->frames[1].has_exact_start());
+  EXPECT_FALSE(stack_->frames[0].has_exact_start());
   EXPECT_EQ(stack_->threshold, 100 * kMs);
 }
 

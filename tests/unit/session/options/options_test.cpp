@@ -127,6 +127,7 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_TRUE(from_string("events=methods,slower-than=2ms,time=precise"));
   EXPECT_THAT(error_of("events=methods,longest-from=5ms"), HasSubstr("needs slower-than"));
   EXPECT_THAT(error_of("events=methods,slower-than=1,longest-from=2ms"), HasSubstr("--time precise"));
+  EXPECT_THAT(error_of("events=methods,slower-than=20ms,longest-from=20ms"), HasSubstr("anyway"));
   EXPECT_TRUE(from_string("events=methods,slower-than=1,longest-from=3ms"));
   EXPECT_TRUE(from_string("events=methods,slower-than=1,longest-from=100us,time=precise"));
   EXPECT_THAT(error_of("arguments"), HasSubstr("--events methods"));

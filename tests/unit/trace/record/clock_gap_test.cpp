@@ -7,22 +7,50 @@
 namespace jtrace::trace::record {
 namespace {
 
-TEST(ClockGap, AReadingWhileTheClockWasLateMayBeAsLateAsItsEnd) {
-  const auto header = std::make_unique<PoolHeader>();
-  EXPECT_EQ(latest_reading(*header, 100), 100u);
-  note_clock_gap(*header, 0, 100, 140);
-  EXPECT_EQ(latest_reading(*header, 99), 99u);
-  EXPECT_EQ(latest_reading(*header, 100), 140u);
-  EXPECT_EQ(latest_reading(*header, 139), 140u);
-  EXPECT_EQ(latest_reading(*header, 140), 140u);
+constexpr std::uint64_t kMs = 1'000'000;
+
+class ClockGapTest : public ::testing::Test {
+ protected:
+  void tick(std::uint64_t ms) {
+    note_tick(*header_, number_, before_, ms * kMs);
+    before_ = ms * kMs;
+  }
+  std::uint64_t latest(std::uint64_t ms) const { return latest_reading(*header_, ms * kMs); }
+  std::unique_ptr<PoolHeader> header_ = std::make_unique<PoolHeader>();
+  std::uint32_t number_ = 0;
+  std::uint64_t before_ = 0;
+};
+
+TEST_F(ClockGapTest, AReadingIsLateByAStepOfTheClock) {
+  tick(1);
+  for (std::uint64_t ms = 2; ms <= 10; ++ms) tick(ms);
+  EXPECT_EQ(latest(5), 5 * kMs + kLateTick);
 }
 
-TEST(ClockGap, TheLastOnesAreKept) {
-  const auto header = std::make_unique<PoolHeader>();
-  for (std::uint32_t i = 0; i <= kClockGaps; ++i) note_clock_gap(*header, i, 1000 * i, 1000 * i + 500);
-  EXPECT_EQ(latest_reading(*header, 10), 10u) << "the first has gone";
-  EXPECT_EQ(latest_reading(*header, 1010), 1500u);
-  EXPECT_EQ(latest_reading(*header, 1000 * kClockGaps), 1000 * kClockGaps + 500u);
+TEST_F(ClockGapTest, WhileTheClockIsLateNothingIsKnown) {
+  tick(1);
+  EXPECT_EQ(latest(1), UINT64_MAX);
+  EXPECT_EQ(latest(40), UINT64_MAX) << "the agent has advanced the clock in the meantime";
+}
+
+TEST_F(ClockGapTest, AReadingWhileTheClockWasLateMayBeAsLateAsItsEnd) {
+  tick(100);
+  tick(140);
+  tick(141);
+  EXPECT_EQ(latest(100), 140 * kMs);
+  EXPECT_EQ(latest(139), 140 * kMs);
+  EXPECT_EQ(latest(140), 140 * kMs + kLateTick);
+}
+
+TEST_F(ClockGapTest, BeforeTheFirstTickTheClockStoodStill) {
+  tick(100);
+  EXPECT_EQ(latest(3), 100 * kMs);
+}
+
+TEST_F(ClockGapTest, OfWhatIsOlderThanTheGapsThatAreKeptTheLatestCounts) {
+  for (std::uint64_t i = 1; i <= 40; ++i) tick(i * 1000);
+  EXPECT_EQ(latest(39'500), 40'000 * kMs);
+  EXPECT_EQ(latest(1'500), 8'000 * kMs) << "the oldest that is kept began then";
 }
 
 }  // namespace
