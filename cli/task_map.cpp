@@ -19,7 +19,7 @@ constexpr Task kTasks[] = {
     {"what is wrong", "jtrace diagnose PID", "a verdict: deadlock, spinning, ..."},
     {"it hangs", "jtrace stack PID", "each thread, and what it waits for"},
     {"", "jtrace inspect PID locks", "who owns which lock, deadlocks"},
-    {"it is slow", "jtrace slow PID --filter 'com.example.*'", "slow calls, and what they waited for"},
+    {"it is slow", "jtrace slow PID --filter 'com.example.*'", "slow calls, what they waited for"},
     {"it fails", "jtrace exceptions PID --filter 'com.example.*'", "where they end, which are swallowed"},
     {"CPU", "jtrace top PID", "threads by processor time, live"},
     {"", "jtrace profile PID --duration 30 -o app.html", "a flame graph, without stopping it"},
@@ -28,12 +28,12 @@ constexpr Task kTasks[] = {
     {"", "jtrace inspect PID leaks", "what grows, and who holds it"},
     {"pauses", "hsperf stat -gcutil PID 1s", "collections, second by second"},
     {"a trace", "jtrace sql TRACE", "its tables; with 'SELECT ...' asks"},
-    {"only a core", "jtrace stack CORE; jtrace inspect CORE info", "the same of a JVM that is dead"},
+    {"only a core", "jtrace stack CORE; jtrace inspect CORE info", "the same of a dead JVM"},
     {"which JVMs run", "jtrace list; jtrace doctor [PID]", "the JVMs; what you may do with one"},
 };
 
 constexpr Task kCounterTasks[] = {
-    {"which JVMs run", "hsperf list", "the JVMs, and where their counters are"},
+    {"which JVMs run", "hsperf list", "the JVMs; where their counters are"},
     {"", "hsperf top", "all of them: heap, pauses, threads"},
     {"pauses, heap", "hsperf stat -gcutil PID 1s", "as jstat, without a JDK"},
     {"all counters", "hsperf snap PID", "at one moment; --format json"},

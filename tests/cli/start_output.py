@@ -130,29 +130,32 @@ def main():
     except Skip as reason:
         print(reason)
         sys.exit(1 if "live" in os.environ.get("JTRACE_REQUIRE", "").split(",") else 77)
-    faults, compared = [], 0
+    faults, compared, least, started = [], 0, LEAST, {}
     with tempfile.TemporaryDirectory(prefix="jtrace-start") as folder:
-        started = {app: start_app(home, folder, app) for app in ("Shop", "Throws", "Standing")}
-        pids = {app: each.pid for app, each in started.items()}
-        no_core = crash(home, folder)
-        record_yesterday(bin_folder, folder, pids["Shop"])
-        over = threading.Event()
-        feeder = threading.Thread(target=feed, args=(started["Throws"], over), daemon=True)
-        feeder.start()
-        for command, shown in blocks(page):
-            if no_core and command.startswith(CORE):
-                compared += sum(1 for line in shown if form(line))
-                print(no_core)
-                continue
-            count, wrong = compare(bin_folder, folder, pids, command, shown)
-            compared += count
-            faults += wrong
-        over.set()
-        feeder.join(5)
-        for each in started.values():
-            each.kill()
-            each.communicate()
-    if compared < LEAST:
+        try:
+            for app in ("Shop", "Throws", "Standing"):
+                started[app] = start_app(home, folder, app)
+            pids = {app: each.pid for app, each in started.items()}
+            no_core = crash(home, folder)
+            record_yesterday(bin_folder, folder, pids["Shop"])
+            over = threading.Event()
+            feeder = threading.Thread(target=feed, args=(started["Throws"], over), daemon=True)
+            feeder.start()
+            for command, shown in blocks(page):
+                if no_core and command.startswith(CORE):
+                    least -= sum(1 for line in shown if form(line))
+                    print(no_core)
+                    continue
+                count, wrong = compare(bin_folder, folder, pids, command, shown)
+                compared += count
+                faults += wrong
+            over.set()
+            feeder.join(5)
+        finally:
+            for each in started.values():
+                each.kill()
+                each.communicate()
+    if compared < least:
         faults.append(f"only {compared} lines were compared")
     print("\n".join(faults) or f"{compared} lines of {page.name} are as printed")
     sys.exit(bool(faults))

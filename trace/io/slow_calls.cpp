@@ -204,7 +204,8 @@ void SlowCalls::take_callee(SlowCall& call, const OpenFrame& frame) {
     call.below.insert(call.below.end(), next, callee->second.below.end());
     call.below_left_out = callee->second.below_left_out;
     if (call.below.size() > SlowCall::kMostBelow) {
-      call.below_left_out += call.below.size() - SlowCall::kMostBelow;
+      for (auto cut = call.below.begin() + SlowCall::kMostBelow; cut != call.below.end(); ++cut)
+        call.below_left_out += cut->levels;
       call.below.resize(SlowCall::kMostBelow);
     }
     // A callee that has ended keeps a row of its own if its caller has not ended.

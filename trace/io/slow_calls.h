@@ -74,7 +74,7 @@ struct SlowCall {
   struct Callee {
     std::uint64_t method = 0, duration = 0;
     std::string arguments, exception;  // as of the call
-    std::uint64_t levels = 1;          // it called itself so often; `duration` and the rest are of the outermost
+    std::uint64_t levels = 1;  // calls of it, each within the one before; `duration` and the rest are of the outermost
   };
   std::uint64_t start = 0, duration = 0;  // ns
   std::uint64_t method = 0, thread = 0;

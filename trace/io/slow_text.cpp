@@ -173,6 +173,10 @@ std::string recorded_from(const std::string& slower_than) {
   return ns ? limit_text(*ns) : slower_than + " s";
 }
 
+std::string longest_note(const Scope& scope) {
+  return scope.longest_from.empty() ? "" : ", of shorter ones each that took longer than those before it";
+}
+
 std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, const SlowLimits& limits) {
   std::string text;
   if (limits.over == 0) text = "the slowest of the calls";
@@ -184,10 +188,8 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
     text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
            (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more";
   if (const std::string& all = statistics.scope->slower_than; !all.empty())
-    text +=
-        " (the trace has those of " + recorded_from(all) + " and more, " +
-        (statistics.scope->longest_from.empty() || chosen.is_slow ? "" : "each that took longer than all before it, ") +
-        "and their callers)";
+    text += " (the trace has those of " + recorded_from(all) + " and more" +
+            (chosen.is_slow ? "" : longest_note(*statistics.scope)) + ", and their callers)";
   return text;
 }
 
@@ -221,8 +223,7 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
   if (const std::string& least = statistics.scope->slower_than; !least.empty())
-    out += "  of the calls of " + recorded_from(least) + " and more" +
-           (statistics.scope->longest_from.empty() ? "" : ", and of the longest of the shorter ones") +
+    out += "  of the calls of " + recorded_from(least) + " and more" + longest_note(*statistics.scope) +
            ", the only ones that were recorded:\n";
   out += "       CALLS   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
   for (const auto& [id, times] : methods)
@@ -274,7 +275,8 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && !each.scope->slower_than.empty())
       return std::string(!each.scope->losses.any() ? "no call that ended took " : "no call that was recorded took ") +
-             recorded_from(each.scope->longest_from.empty() ? each.scope->slower_than : each.scope->longest_from) +
+             (each.scope->longest_from.empty() ? recorded_from(each.scope->slower_than)
+                                               : "about " + recorded_from(each.scope->longest_from)) +
              " or more, the shortest time that was recorded; jtrace slow PID with a smaller --over records shorter "
              "ones\n" +
              lost_events(each) + rest;

@@ -188,7 +188,9 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
   if (const std::string note = scope.short_contentions_note(); !note.empty()) add(note);
   if (!statistics.slow.methods().empty())
     add("median_ms and p99_ms of the view methods are about: at most an eighth too high");
-  if (!scope.slower_than.empty()) add("only calls of " + scope.slower_than + " s and longer were recorded");
+  if (!scope.slower_than.empty())
+    add("only calls of " + scope.slower_than + " s and longer were recorded" +
+        (scope.longest_from.empty() ? "" : ", of shorter ones each that took longer than those before it"));
 }
 
 bool SqliteAnswers::add_note(const std::string& text) {
