@@ -72,7 +72,6 @@ std::string allocation_note(const Scope& scope, std::uint64_t samples) {
     case AllocationKind::kExact:
     case AllocationKind::kNone: return {};
   }
-  if (filters_objects(scope)) note += "; only of the classes that its filters include";
   for (const std::string& why : scope.unavailable_of(record::kObjAllocEvent))
     note += "; " + printable(why.substr(why.find(": ") + 2));
   return note;

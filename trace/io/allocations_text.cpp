@@ -61,15 +61,15 @@ std::vector<std::string> frames_of(std::string_view stack) {
 std::string distance_note(const ScopeStatistics& statistics, const std::string& type) {
   const Scope* scope = statistics.scope;
   if (scope == nullptr || !scope->events_sampled) return {};
+  std::string text;
   if (filters_objects(*scope))
-    return "  its filters select the classes of the objects (--events objects), and leave out all others, byte[] too.\n"
-           "  next: jtrace allocations PID --filter PATTERN, or --events allocations: what the methods of these "
-           "classes "
-           "make\n";
-  if (scope->sample_interval.value_or(0) == 0) return {};
+    text =
+        "  the trace's filters select the classes of the objects (--events objects), and leave out all others, byte[] "
+        "too: jtrace allocations PID --filter PATTERN records what the methods of the classes make\n";
+  if (scope->sample_interval.value_or(0) == 0) return text;
   const bool is_of_program = type.find('.') != type.npos && !is_of_the_jdk(type) && !type.ends_with(']');
   const std::string filter = printable(filter_example(is_of_program ? type.substr(0, type.find('*')) : std::string()));
-  return "  it has samples, one each " + std::to_string(*scope->sample_interval) +
+  return text + "  it has samples, one each " + std::to_string(*scope->sample_interval) +
          " bytes on average: who allocated less may have none.\n  next: jtrace allocations PID --filter '" + filter +
          "' records each object that these classes make; --sample-interval " +
          std::to_string(std::max<std::uint64_t>(1, *scope->sample_interval / 64)) + " takes more samples\n";
@@ -94,6 +94,7 @@ class TextView {
     if (!view_.type.empty()) out_ += " of " + chosen_text();
     out_ +=
         "; " + (note.empty() ? std::string("exact: each object that was recorded") : of_samples(note, surplus)) + "\n";
+    if (filters_objects(*statistics_.scope)) out_ += "  " + std::string(kFilteredObjects) + "\n";
     if (note.empty() && statistics_.scope->callouts_record_allocations)
       out_ += "  without those of calls that began before the trace\n";
     if (const std::string cut = statistics_.cut_stacks_note(); !cut.empty()) out_ += "  " + cut + "\n";
@@ -199,6 +200,7 @@ void write_process(JsonWriter& json, const std::string& process, const ScopeStat
   json.begin_object().member("processId", process).member("kind", word_of(statistics.allocation_kind));
   if (const std::string note = statistics.allocation_note(); !note.empty()) json.member("note", note);
   if (const std::string note = statistics.cut_stacks_note(); !note.empty()) json.member("stacksNote", note);
+  if (filters_objects(*statistics.scope)) json.member("filtersNote", kFilteredObjects);
   json.member("bytes", rounded(total.bytes)).member("instances", rounded(total.objects));
   json.member("recorded", total.elements);
   for (const AllocationsBy by : kEach) {

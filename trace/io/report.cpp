@@ -22,12 +22,6 @@ void add(LaneBar& bar, ThreadState state, std::uint64_t ns) {
 
 // Merges neighbours by pairs. Merging the nearest first would be better, but this is enough.
 void Lane::thin_out(std::size_t limit) {
-  while (lost.size() > std::max<std::size_t>(limit, 1)) {
-    std::size_t out = 0;
-    for (std::size_t i = 0; i < lost.size(); i += 2)
-      lost[out++] = {lost[i].from, lost[std::min(i + 1, lost.size() - 1)].to};
-    lost.resize(out);
-  }
   while (bars.size() > std::max<std::size_t>(limit, 1)) {
     std::size_t out = 0;
     for (std::size_t i = 0; i < bars.size(); i += 2) {
@@ -42,6 +36,28 @@ void Lane::thin_out(std::size_t limit) {
       bars[out++] = bar;
     }
     bars.resize(out);
+  }
+}
+
+void Lane::join_losses(std::size_t limit) {
+  std::sort(lost.begin(), lost.end(), [](const auto& a, const auto& b) { return a.from < b.from; });
+  const auto join = [this](std::uint64_t distance) {
+    std::size_t out = 0;
+    for (std::size_t i = 1; i < lost.size(); ++i) {
+      if (lost[i].from <= lost[out].to || lost[i].from - lost[out].to <= distance)
+        lost[out].to = std::max(lost[out].to, lost[i].to);
+      else lost[++out] = lost[i];
+    }
+    if (!lost.empty()) lost.resize(out + 1);
+  };
+  join(0);
+  while (lost.size() > std::max<std::size_t>(limit, 1)) {
+    std::vector<std::uint64_t> distances;
+    for (std::size_t i = 1; i < lost.size(); ++i) distances.push_back(lost[i].from - lost[i - 1].to);
+    const auto enough =
+        distances.begin() + static_cast<std::ptrdiff_t>(lost.size() - std::max<std::size_t>(limit, 1) - 1);
+    std::nth_element(distances.begin(), enough, distances.end());
+    join(*enough);
   }
 }
 
@@ -98,8 +114,8 @@ void ReportCollector::on_gap(Scope& scope, const Gap& gap) {
   Statistics::on_gap(scope, gap);
   if (gap.from == 0) return;
   Lane& lane = lane_of(scope, gap.thread);
-  lane.lost.push_back({gap.from, gap.to});
-  if (lane.lost.size() > kMaxLosses) lane.thin_out(kMaxLosses / 2);
+  lane.lost.push_back({gap.from, gap.to == 0 ? kNoEnd : std::max(gap.from, gap.to)});
+  if (lane.lost.size() > kMaxLosses) lane.join_losses(kMaxLosses / 2);
 }
 
 void ReportCollector::on_enter(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack) {
@@ -156,7 +172,13 @@ void ReportCollector::sample(const ScopeStatistics& statistics) {
 void ReportCollector::on_event(const Event& event, ScopeStatistics& statistics) {
   first_states_.note(event, *statistics.scope);
   if (const auto* alloc = std::get_if<ObjAlloc>(&event)) allocate(*statistics.scope, *alloc);
-  if (std::holds_alternative<TraceEnd>(event) && statistics.scope->snapshot) sample(statistics);
+  const auto* end = std::get_if<TraceEnd>(&event);
+  if (end == nullptr) return;
+  if (statistics.scope->snapshot) sample(statistics);
+  if (!end->time.present()) return;
+  for (auto& [thread, lane] : of(*statistics.scope).lanes)
+    for (LaneLoss& loss : lane.lost)
+      if (loss.to == kNoEnd) loss.to = std::max(loss.from, end->time.ns());
 }
 
 Result<> ReportCollector::finish() {

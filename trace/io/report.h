@@ -30,16 +30,20 @@ struct LaneBar {
   std::uint64_t start = 0, end = 0;
   std::uint64_t blocked = 0, waiting = 0, sleeping = 0;
 };
-// In which events of the thread were lost; ns. `to` 0: until the end.
+// In which events of the thread were lost; ns.
 struct LaneLoss {
   std::uint64_t from = 0, to = 0;
 };
+inline constexpr std::uint64_t kNoEnd = UINT64_MAX;  // of a loss: until the trace ends
 struct Lane {
   std::vector<LaneBar> bars;
   std::vector<LaneLoss> lost;
   std::optional<FirstState> first;
-  // Halves the number of bars, and of losses, until there are at most `limit` of each.
+  // Halves the number of bars until there are at most `limit`.
   void thin_out(std::size_t limit);
+  // Sorts the losses, and joins those that overlap; then the nearest until there are at most `limit`: what is between
+  // them counts as lost too.
+  void join_losses(std::size_t limit);
 };
 
 struct ReportOptions {

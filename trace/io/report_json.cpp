@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kLanes = 200, kBars = 24'000, kPauses = 4'000, kTreeNodes = 6'000;
 constexpr std::size_t kRows = 300, kSeries = 300, kPoints = 24'000, kStacks = 400, kFrames = 40'000, kSlowCalls = 100;
+constexpr std::size_t kLosses = 64;  // of a lane
 
 // The `limit` largest rows of a table by `weight`, largest first, ties by key.
 template <class Map, class Weight>
@@ -73,14 +74,14 @@ class Page {
 
   void process(const std::string& id) {
     start_ = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t end = 0;
+    end_ = 0;
     for (const ScopeStatistics& each : report_.by_scope()) {
       if (each.scope == nullptr || each.scope->process_id != id || each.first == 0) continue;
       start_ = std::min(start_, each.first);
-      end = std::max(end, each.last);
+      end_ = std::max(end_, each.last);
     }
-    if (end == 0) start_ = 0;
-    json_.begin_object().member("id", id).member("start", std::to_string(start_)).member("span", us(end));
+    if (end_ == 0) start_ = 0;
+    json_.begin_object().member("id", id).member("start", std::to_string(start_)).member("span", us(end_));
     json_.key("producers").begin_array();
     for (const ScopeStatistics& each : report_.by_scope())
       if (each.scope != nullptr && each.scope->process_id == id) producer(each);
@@ -118,7 +119,9 @@ class Page {
 
   static std::string notes_of(const ScopeStatistics& each) {
     const std::string kind = each.allocation_note(), stacks = each.cut_stacks_note();
-    return kind + (kind.empty() || stacks.empty() ? "" : "; ") + stacks;
+    std::string notes = kind + (kind.empty() || stacks.empty() ? "" : "; ") + stacks;
+    if (filters_objects(*each.scope)) notes += (notes.empty() ? "" : "; ") + std::string(kFilteredObjects);
+    return notes;
   }
 
   void producer(const ScopeStatistics& each) {
@@ -171,11 +174,11 @@ class Page {
     json_.end_array();
   }
   // from, to, from, to...
-  void losses_of(const Lane& lane) {
+  void losses_of(Lane lane) {
     if (lane.lost.empty()) return;
+    lane.join_losses(limit(kLosses));
     json_.key("lost").begin_array();
-    for (const LaneLoss& loss : lane.lost)
-      json_.value(us(loss.from)).value(us(loss.to == 0 ? std::numeric_limits<std::uint64_t>::max() : loss.to));
+    for (const LaneLoss& loss : lane.lost) json_.value(us(loss.from)).value(us(std::min(loss.to, end_)));
     json_.end_array();
   }
   // start, duration, blocked, waiting, sleeping; start, ...
@@ -204,7 +207,7 @@ class Page {
     const auto put = [&](const Waits& waits) {
       json_.value(waits.count).value(us_of(waits.total)).value(us_of(waits.longest)).end_array();
     };
-    if (!statistics.scope->has_owners) json_.member("ownersNote", kOwnersNote);
+    if (statistics.scope->could_have_owners()) json_.member("ownersNote", kOwnersNote);
     json_.key("classes").begin_array();
     for (const auto* row : greatest(statistics.contention, limit(kRows), by_total))
       put((json_.begin_array().value(row->first), row->second));
@@ -435,7 +438,7 @@ class Page {
   std::size_t scale_;
   std::string out_;
   JsonWriter json_;
-  std::uint64_t start_ = 0;
+  std::uint64_t start_ = 0, end_ = 0;  // of the process, ns
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ void note_option(Scope& scope, std::string_view key, std::string_view value) {
   else if (key == kStrictDtdKey) scope.is_strict |= value == "true";
   else if (key == record::kExceptionMessagesOption) scope.has_messages = value == "true";
   else if (key == record::kArgumentsOption) scope.has_arguments |= value == "true";
-  else if (key == record::kMonitorOwnerOption) scope.has_owners = value == "true";
+  else if (key == record::kMonitorOwnerOption) scope.has_owners |= value == "true";
   else if (key == record::kMinContentionOption) scope.min_contention = parse_seconds(value).value_or(0);
   else if (key == kShortContentionsKey) note_short_contentions(scope, value);
   else if (key == record::kSampleIntervalOption) scope.sample_interval = parse_decimal<std::uint64_t>(value);
@@ -261,7 +261,8 @@ Scope& Scopes::take(const Option& option) {
 
 Scope& Scopes::take(const Filter& filter) {
   Scope& scope = of(filter.traceIdRef);
-  scope.excludes |= filter.mode.view() == "exclude";
+  const bool is_of_methods = filter.methodPattern.present() && filter.methodPattern.view() != "*";
+  scope.excludes |= filter.mode.view() == "exclude" && !is_of_methods;
   return scope;
 }
 

@@ -229,12 +229,12 @@ class Statistics : public EventSink, private CallListener {
   bool finished_ = false;
 };
 
-// ": it was recorded without exceptions", if no producer was asked for events of that kind; "": one was, or one does
-// not say what it was asked for. kCalls, kExceptions or kAllocations.
 // Where owners of contentions are not known, and were not asked for.
 inline constexpr std::string_view kOwnersNote =
     "who had it is not known; attach --monitor-owner asks in each contention (without it in some, from JDK 21 on in "
     "none)";
+// ": it was recorded without exceptions", if no producer was asked for events of that kind; "": one was, or one does
+// not say what it was asked for. kCalls, kExceptions or kAllocations.
 std::string recorded_without(const Statistics& statistics, Family family);
 
 // Opens the object of a view of a trace, up to "missing": what was lost while tracing.

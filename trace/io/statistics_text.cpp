@@ -106,6 +106,7 @@ class TextView {
   void allocations_of(const ScopeStatistics& statistics) {
     for (const std::string& note : {statistics.allocation_note(), statistics.cut_stacks_note()})
       if (!note.empty()) line("  %s", note.c_str());
+    if (filters_objects(*statistics.scope)) line("  %s", std::string(kFilteredObjects).c_str());
     const auto table = [&](const char* what, const std::map<std::string, Allocated>& rows) {
       line("  %14s %12s %10s  %s", "BYTES", "OBJECTS", "RECORDED", what);
       each_of(allocated_rows(rows, rows_), [this](const ClassRow& row) {
@@ -189,15 +190,15 @@ class TextView {
     short_contentions_of(*statistics.scope);
     if (!statistics.waited_for.empty())
       line("  %10s %12s %12s  %s", "TIMES", "WAITED s", "LONGEST s", "WAITING THREAD for OWNER when the wait began");
+    bool lacks_owners = false;
     each_of(wait_rows<PairRow>(statistics.waited_for, rows_), [&](const PairRow& row) {
+      lacks_owners = lacks_owners || row.key.second == 0;
       line("  %10llu %12s %12s  %s for %s", static_cast<unsigned long long>(row.value.count),
            seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(),
            printable(statistics.scope->thread_name(row.key.first)).c_str(),
            row.key.second == 0 ? "?" : printable(statistics.scope->thread_name(row.key.second)).c_str());
     });
-    const bool lacks_owners = std::any_of(statistics.waited_for.begin(), statistics.waited_for.end(),
-                                          [](const auto& row) { return row.first.second == 0; });
-    if (lacks_owners && !statistics.scope->has_owners) line("  ?: %s", std::string(kOwnersNote).c_str());
+    if (lacks_owners && statistics.scope->could_have_owners()) line("  ?: %s", std::string(kOwnersNote).c_str());
     waits_of(statistics.waits, "WAITED s", "CLASS WAITED ON (Object.wait, parks for no lock that a thread had)");
     if (const Waits& carriers = statistics.carrier_waits; carriers.count != 0)
       line("  %s of carriers of virtual threads, %s s in all, %s left out: the table has those of the virtual threads",

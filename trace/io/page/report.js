@@ -53,7 +53,7 @@ function timeline(process) {
       for (let b = 0; lane.bars && b < lane.bars.length; b += 5) bar(g, lane.bars, b, y);
       for (const losses of [lostOfAll, lane.lost || []])
         for (let i = 0; i < losses.length; i += 2) {
-          const begin = Math.max(x(losses[i]), start), until = Math.min(x(Math.min(losses[i + 1], span)), end);
+          const begin = Math.max(x(losses[i]), start), until = Math.min(x(losses[i + 1]), end);
           g.fillStyle = color('lost');
           if (until >= begin) g.fillRect(begin, y + 2, Math.max(until - begin, 1), row - 4);
         }
@@ -89,7 +89,7 @@ function timeline(process) {
     for (const losses of [lostOfAll, lane.lost || []])
       for (let i = 0; i < losses.length; i += 2)
         if (px >= x(losses[i]) - 1 && px <= x(losses[i + 1]) + 1)
-          return `${lane.name}\nevents lost from ${micros(losses[i])} to ${micros(Math.min(losses[i + 1], span))}: what it did is not known`;
+          return `${lane.name}\nevents lost between ${micros(losses[i])} and ${micros(losses[i + 1])}: what it did is not known`;
     for (let b = 0; lane.bars && b < lane.bars.length; b += 5) {
       if (time < lane.bars[b] || time > lane.bars[b] + lane.bars[b + 1]) continue;
       const states = kStates.map((s, i) => [s, lane.bars[b + 2 + i]]).filter((s) => s[1]).map((s) => `${s[0]} ${micros(s[1])}`);
