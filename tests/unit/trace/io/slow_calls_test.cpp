@@ -333,7 +333,7 @@ TEST_F(SlowTrace, OfManyCallsBelowOneTheFirstAreShown) {
   define(1, "there");
   define(2, "back");
   constexpr int kDepth = 5000;
-  for (int i = 0; i < kDepth; ++i) enter(1 + i % 2, 0);
+  for (std::uint64_t i = 0; i < kDepth; ++i) enter(1 + i % 2, 0);
   for (int i = 0; i < kDepth; ++i) leave(300);
   const json slow = calls(200);
   ASSERT_EQ(slow.size(), 1u);
