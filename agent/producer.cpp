@@ -15,6 +15,7 @@
 #include "agent/callback_guard.h"
 #include "agent/libc_floor.h"
 #include "base/clock.h"
+#include "base/raise.h"
 #include "trace/record/record_kinds.h"
 
 namespace jtrace::agent {
@@ -215,10 +216,7 @@ void Producer::ask_again_elsewhere(const PoolWriter& writer, std::uint64_t threa
 void Producer::lose_virtual(const PoolWriter& writer, std::uint64_t thread) {
   const std::uint64_t now = monotonic_ns();
   advance_clock(writer.pool.header(), now + 1);
-  std::atomic<std::uint64_t>& place = lost_virtual_at(thread);
-  std::uint64_t last = place.load(std::memory_order_relaxed);
-  while (last < now && !place.compare_exchange_weak(last, now, std::memory_order_relaxed)) {
-  }
+  raise_to(lost_virtual_at(thread), now);
   ask_again_elsewhere(writer, thread);
 }
 

@@ -18,8 +18,7 @@ namespace {
 
 namespace io = trace::io;
 namespace record = trace::record;
-
-constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns; for shorter times the precise clock is used
+using session::kLeastCoarse;  // for shorter times the precise clock is used
 
 struct SlowArguments {
   BriefTrace trace;
@@ -40,8 +39,8 @@ std::uint64_t recorded_from(std::uint64_t over) {
 
 // If no call took even that long: the slowest of those of this time and more. Quicker ones are too many to look at.
 std::uint64_t slowest_from(std::uint64_t over) {
-  constexpr std::uint64_t kCoarse = 3'000'000, kPrecise = 100'000;  // ns
-  return over < kLeastCoarse ? kPrecise : kCoarse;
+  constexpr std::uint64_t kPrecise = 100'000;  // ns
+  return over < kLeastCoarse ? kPrecise : session::kLeastLongest;
 }
 
 std::string millis(std::uint64_t ns) { return std::to_string(static_cast<double>(ns) / 1e6) + "ms"; }

@@ -31,8 +31,8 @@ CoarseClock::~CoarseClock() {
 void CoarseClock::run() {
   ::prctl(PR_SET_TIMERSLACK, 1'000, 0, 0, 0);
   std::uint32_t gaps = 0;
-  for (std::uint64_t before = 0; !ends_.load(std::memory_order_relaxed);) {
-    before = reader_.tick_after(before, gaps);
+  while (!ends_.load(std::memory_order_relaxed)) {
+    reader_.tick(gaps);
     const bool fast = busy_.load(std::memory_order_relaxed) > 0;
     if (fast) busy_.fetch_sub(1, std::memory_order_relaxed);
     const timespec time{0, fast ? kFast : kSlow};

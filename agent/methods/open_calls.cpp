@@ -50,12 +50,6 @@ void OpenCalls::start(std::uint64_t slower_than, std::uint64_t longest_from) {
   longest_.store(0, std::memory_order_relaxed);
 }
 
-void OpenCalls::note_longest(std::uint64_t least) {
-  std::uint64_t longest = longest_.load(std::memory_order_relaxed);
-  while (longest < least && !longest_.compare_exchange_weak(longest, least, std::memory_order_relaxed)) {
-  }
-}
-
 void OpenCalls::forget() {
   for (std::uint64_t i = 0; i < kEntries; ++i) {
     const std::uint64_t owner = entries_[i].owner.load(std::memory_order_relaxed);

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "agent/methods/kept_values.h"
+#include "base/raise.h"
 
 namespace jtrace::agent {
 
@@ -104,7 +105,7 @@ class OpenCalls {
   }
   bool is_slow(std::uint64_t duration) const { return duration >= slower_than_; }
   // Such a call was written. A slow one says nothing about the others.
-  void note_longest(std::uint64_t least);
+  void note_longest(std::uint64_t least) { raise_to(longest_, least); }
   bool keeps_longest() const { return longest_from_ != 0; }
 
   // A wait for a monitor of the calling thread, which has this stack, begins or is over.

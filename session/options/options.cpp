@@ -15,9 +15,6 @@ namespace {
 
 using Items = std::vector<std::string>;
 
-constexpr std::uint64_t kLeastLongest = 3'000'000;  // ns, two steps of the coarse clock, and more
-constexpr std::uint64_t kLeastCoarse = 10'000'000;  // ns, that the coarse clock, with steps of up to 1 ms, can measure
-
 const OptionSpec* find_spec(std::string_view name) {
   // "file" is the old name of "output".
   for (const OptionSpec& spec : option_table())

@@ -20,6 +20,9 @@
 
 namespace jtrace::session {
 
+// ns: shorter times of --slower-than and --longest-from need the precise clock. The coarse one has steps of up to 1 ms.
+inline constexpr std::uint64_t kLeastCoarse = 10'000'000, kLeastLongest = 3'000'000;
+
 struct TraceOptions {
   std::string output;                      // path; "-": stdout; "": jtrace-PID.xml
   std::string spill;                       // path: records are stored instead of a document; "": a document

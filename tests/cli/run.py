@@ -74,12 +74,13 @@ def find_java():
     return max(homes, key=lambda home: [int(n) for n in re.findall(r"\d+", home.name)][:1])
 
 
-def start_app(home, folder, app):
-    """A program of tests/apps, compiled into the folder, that has said that it is ready; lines are sent to it as text."""
+def start_app(home, folder, app, **how):
+    """A program of tests/apps, compiled into the folder, that has said that it is ready; lines are sent to it as text. `how`: for
+    Popen."""
     subprocess.run([home / "bin/javac", "-d", folder, "-g", "-Xlint:-options", "--release", "8", SOURCE / f"tests/apps/{app}.java"],
                    check=True, stderr=subprocess.DEVNULL)
     started = subprocess.Popen([home / "bin/java", "-Xmx64m", "-cp", folder, app], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True)
+                               stderr=subprocess.DEVNULL, text=True, **how)
     started.stdout.readline()
     return started
 

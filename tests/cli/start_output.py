@@ -72,10 +72,7 @@ def crash(home, folder):
     place = pathlib.Path(folder, "crashed")
     place.mkdir()
     limit = lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    crashing = subprocess.Popen([home / "bin/java", "-Xmx64m", "-cp", folder, "Standing"], cwd=place, preexec_fn=limit, text=True,
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    crashing.stdout.readline()
-    crashing.communicate("crash\n", timeout=60)
+    start_app(home, folder, "Standing", cwd=place, preexec_fn=limit).communicate("crash\n", timeout=60)
     written = sorted(place.glob("core*"))
     if not written:
         return "no core of a crash: this machine may not write one"
@@ -132,11 +129,11 @@ def main():
         sys.exit(1 if "live" in os.environ.get("JTRACE_REQUIRE", "").split(",") else 77)
     faults, compared, least, started = [], 0, LEAST, {}
     with tempfile.TemporaryDirectory(prefix="jtrace-start") as folder:
+        no_core = crash(home, folder)  # before the others: it writes their class files
         try:
             for app in ("Shop", "Throws", "Standing"):
                 started[app] = start_app(home, folder, app)
             pids = {app: each.pid for app, each in started.items()}
-            no_core = crash(home, folder)
             record_yesterday(bin_folder, folder, pids["Shop"])
             over = threading.Event()
             feeder = threading.Thread(target=feed, args=(started["Throws"], over), daemon=True)

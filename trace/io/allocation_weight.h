@@ -36,7 +36,6 @@ AllocationWeight allocation_weight(const Scope& scope, const ObjAlloc& alloc);
 
 // Objects of classes that the trace's filters do not include are left out, whoever makes them.
 bool filters_objects(const Scope& scope);
-inline constexpr std::string_view kFilteredObjects = "only objects of the classes that the trace's filters include";
 // "estimated from 12 samples, one each 524288 bytes on average", and what the JVM does not report; "" if exact.
 std::string allocation_note(const Scope& scope, std::uint64_t samples);
 

@@ -94,7 +94,7 @@ class TextView {
     if (!view_.type.empty()) out_ += " of " + chosen_text();
     out_ +=
         "; " + (note.empty() ? std::string("exact: each object that was recorded") : of_samples(note, surplus)) + "\n";
-    if (filters_objects(*statistics_.scope)) out_ += "  " + std::string(kFilteredObjects) + "\n";
+    if (const std::string filters = statistics_.filters_note(); !filters.empty()) out_ += "  " + filters + "\n";
     if (note.empty() && statistics_.scope->callouts_record_allocations)
       out_ += "  without those of calls that began before the trace\n";
     if (const std::string cut = statistics_.cut_stacks_note(); !cut.empty()) out_ += "  " + cut + "\n";
@@ -200,7 +200,7 @@ void write_process(JsonWriter& json, const std::string& process, const ScopeStat
   json.begin_object().member("processId", process).member("kind", word_of(statistics.allocation_kind));
   if (const std::string note = statistics.allocation_note(); !note.empty()) json.member("note", note);
   if (const std::string note = statistics.cut_stacks_note(); !note.empty()) json.member("stacksNote", note);
-  if (filters_objects(*statistics.scope)) json.member("filtersNote", kFilteredObjects);
+  if (const std::string note = statistics.filters_note(); !note.empty()) json.member("filtersNote", note);
   json.member("bytes", rounded(total.bytes)).member("instances", rounded(total.objects));
   json.member("recorded", total.elements);
   for (const AllocationsBy by : kEach) {

@@ -118,9 +118,9 @@ class Page {
   }
 
   static std::string notes_of(const ScopeStatistics& each) {
-    const std::string kind = each.allocation_note(), stacks = each.cut_stacks_note();
-    std::string notes = kind + (kind.empty() || stacks.empty() ? "" : "; ") + stacks;
-    if (filters_objects(*each.scope)) notes += (notes.empty() ? "" : "; ") + std::string(kFilteredObjects);
+    std::string notes;
+    for (const std::string& note : {each.allocation_note(), each.cut_stacks_note(), each.filters_note()})
+      if (!note.empty()) notes += (notes.empty() ? "" : "; ") + note;
     return notes;
   }
 

@@ -100,6 +100,10 @@ ShortContentions Scope::all_short_contentions() const {
   return all;
 }
 
+std::string Scope::longest_note() const {
+  return longest_from.empty() ? "" : ", of shorter ones each that took longer than those before it";
+}
+
 std::string Scope::short_contentions_note() const {
   const ShortContentions all = all_short_contentions();
   if (all.count == 0) return {};

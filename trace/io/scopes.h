@@ -62,13 +62,12 @@ struct Scope {
   // From the options: which events were asked for, whether the JVM samples objAlloc, and the interval in bytes.
   bool has_events_option = false, events_sampled = false;
   bool has_calls = false, has_exceptions = false, has_allocations = false;  // were asked for
-  std::uint64_t asked_events = 0;  // EventBit, of all its traces; only with has_events_option
-  bool is_strict = false;          // without extensions, as the causes of exceptions
-  bool has_messages = false;       // of exceptions: were asked for
-  bool has_arguments = false;      // of calls: were asked for
-  bool excludes = false;           // a filter leaves something out
-  bool has_owners = false;         // of all contentions: were asked for
-  bool could_have_owners() const { return has_events_option && !has_owners && agent_name == "jtrace"; }
+  std::uint64_t asked_events = 0;                         // EventBit, of all its traces; only with has_events_option
+  bool is_strict = false;                                 // without extensions, as the causes of exceptions
+  bool has_messages = false;                              // of exceptions: were asked for
+  bool has_arguments = false;                             // of calls: were asked for
+  bool excludes = false;                                  // a filter leaves something out
+  bool has_owners = false;                                // of all contentions: were asked for
   bool callouts_record_allocations = false;               // allocations: those of calls that began during the trace
   std::optional<std::uint64_t> methods_with_callouts;     // jtrace.rewritten: of loaded classes
   bool has_blocking_ends = false, has_wait_ends = false;  // monContendedEntered, monWaited were asked for
@@ -86,6 +85,10 @@ struct Scope {
   std::unordered_map<std::uint64_t, MethodInfo> methods;
   std::unordered_map<std::uint64_t, ObjectType> objects;
 
+  // Owners of all contentions were not asked for, and could have been.
+  bool could_have_owners() const { return has_events_option && !has_owners && agent_name == "jtrace"; }
+  // ", of shorter ones each that took longer than those before it", after what slower_than says; "": none is there.
+  std::string longest_note() const;
   // Of a series of counters: when it read the heap after a pause; "" for other traces.
   std::string late_heap_note() const;
   // "the trace was paused 2 times: ..."; "" if it was not.

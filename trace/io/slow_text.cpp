@@ -173,10 +173,6 @@ std::string recorded_from(const std::string& slower_than) {
   return ns ? limit_text(*ns) : slower_than + " s";
 }
 
-std::string longest_note(const Scope& scope) {
-  return scope.longest_from.empty() ? "" : ", of shorter ones each that took longer than those before it";
-}
-
 std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, const SlowLimits& limits) {
   std::string text;
   if (limits.over == 0) text = "the slowest of the calls";
@@ -189,7 +185,7 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
            (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more";
   if (const std::string& all = statistics.scope->slower_than; !all.empty())
     text += " (the trace has those of " + recorded_from(all) + " and more" +
-            (chosen.is_slow ? "" : longest_note(*statistics.scope)) + ", and their callers)";
+            (chosen.is_slow ? "" : statistics.scope->longest_note()) + ", and their callers)";
   return text;
 }
 
@@ -223,7 +219,7 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
   if (const std::string& least = statistics.scope->slower_than; !least.empty())
-    out += "  of the calls of " + recorded_from(least) + " and more" + longest_note(*statistics.scope) +
+    out += "  of the calls of " + recorded_from(least) + " and more" + statistics.scope->longest_note() +
            ", the only ones that were recorded:\n";
   out += "       CALLS   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
   for (const auto& [id, times] : methods)

@@ -189,8 +189,7 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
   if (!statistics.slow.methods().empty())
     add("median_ms and p99_ms of the view methods are about: at most an eighth too high");
   if (!scope.slower_than.empty())
-    add("only calls of " + scope.slower_than + " s and longer were recorded" +
-        (scope.longest_from.empty() ? "" : ", of shorter ones each that took longer than those before it"));
+    add("only calls of " + scope.slower_than + " s and longer were recorded" + scope.longest_note());
 }
 
 bool SqliteAnswers::add_note(const std::string& text) {

@@ -58,6 +58,10 @@ std::string ScopeStatistics::cut_stacks_note() const {
          " frames, the most that were recorded (--stack-depth): who called those may be missing";
 }
 
+std::string ScopeStatistics::filters_note() const {
+  return filters_objects(*scope) ? "only objects of the classes that the trace's filters include" : "";
+}
+
 std::string lost_events(const ScopeStatistics& statistics) {
   const Losses& losses = statistics.scope->losses;
   std::string text;

@@ -120,6 +120,8 @@ struct ScopeStatistics {
   std::string allocation_note() const;
   // "12 of 40 stacks have 16 frames, the most that were recorded (--stack-depth): ..."; "" if none has.
   std::string cut_stacks_note() const;
+  // "only objects of the classes that the trace's filters include"; "" if they leave none out (filters_objects()).
+  std::string filters_note() const;
   // Why the estimates may be much too high (allocation_weight.h); "": they are not.
   std::string surplus_note() const;
 };

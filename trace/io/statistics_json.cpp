@@ -47,7 +47,7 @@ void write_kind(JsonWriter& json, std::string_view key, const ScopeStatistics& s
   json.member("kind", word_of(statistics.allocation_kind));
   if (const std::string note = statistics.allocation_note(); !note.empty()) json.member("note", note);
   if (const std::string note = statistics.cut_stacks_note(); !note.empty()) json.member("stacksNote", note);
-  if (filters_objects(*statistics.scope)) json.member("filtersNote", kFilteredObjects);
+  if (const std::string note = statistics.filters_note(); !note.empty()) json.member("filtersNote", note);
   json.end_object();
 }
 

@@ -104,9 +104,9 @@ class TextView {
     out_ += pauses_text(statistics, rows_);
   }
   void allocations_of(const ScopeStatistics& statistics) {
-    for (const std::string& note : {statistics.allocation_note(), statistics.cut_stacks_note()})
+    for (const std::string& note :
+         {statistics.allocation_note(), statistics.cut_stacks_note(), statistics.filters_note()})
       if (!note.empty()) line("  %s", note.c_str());
-    if (filters_objects(*statistics.scope)) line("  %s", std::string(kFilteredObjects).c_str());
     const auto table = [&](const char* what, const std::map<std::string, Allocated>& rows) {
       line("  %14s %12s %10s  %s", "BYTES", "OBJECTS", "RECORDED", what);
       each_of(allocated_rows(rows, rows_), [this](const ClassRow& row) {

@@ -275,11 +275,9 @@ Recording recording_of(const ReportCollector& report, std::string name) {
     if (each.scope == nullptr) continue;
     made.begins_later = made.begins_later || each.begins_later;
     if (const std::string& least = each.scope->slower_than; !least.empty())
-      made.notes.push_back(
-          made.name + ": only calls of " + least + " s and longer were recorded, and their callers" +
-          (each.scope->longest_from.empty() ? "" : ", of shorter ones each that took longer than those before it") +
-          ": means are of those, and the self time of a "
-          "caller has its shorter callees");
+      made.notes.push_back(made.name + ": only calls of " + least + " s and longer were recorded, and their callers" +
+                           each.scope->longest_note() +
+                           ": means are of those, and the self time of a caller has its shorter callees");
     if (const std::string note = each.scope->pauses_note(); !note.empty())
       made.notes.push_back(made.name + ": " + note + "; the time of a pause counts where amounts are scaled");
     const bool is_profile = each.scope->agent_parameters.starts_with(kProfileParameters);

@@ -13,9 +13,9 @@ namespace jtrace::trace::record {
 inline constexpr std::uint64_t kLateTick = 1'500'000;
 
 // By the thread of the clock alone, before it advances the clock to `now`. `number`: of the gaps that it has noted,
-// from 0. `before`: when it ran last; 0: never.
-inline void note_tick(PoolHeader& header, std::uint32_t& number, std::uint64_t before, std::uint64_t now) {
-  if (now - before > kLateTick) {
+// from 0. Before its first tick the clock stood still.
+inline void note_tick(PoolHeader& header, std::uint32_t& number, std::uint64_t now) {
+  if (const std::uint64_t before = header.last_tick.load(std::memory_order_relaxed); now - before > kLateTick) {
     ClockGap& gap = header.clock_gaps[number++ % kClockGaps];
     gap.until.store(0, std::memory_order_relaxed);  // none, until it is whole
     gap.from.store(before, std::memory_order_release);

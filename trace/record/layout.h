@@ -52,6 +52,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/raise.h"
+
 namespace jtrace::trace::record {
 
 inline constexpr char kPoolMagic[8] = {'J', 'T', 'R', 'P', 'O', 'O', 'L', '1'};
@@ -139,9 +141,7 @@ struct PoolHeader {
 static_assert(sizeof(PoolHeader) <= kPoolHeaderSize);
 
 inline void advance_clock(PoolHeader& header, std::uint64_t now) {
-  std::uint64_t seen = header.coarse_clock.load(std::memory_order_relaxed);
-  while (seen < now && !header.coarse_clock.compare_exchange_weak(seen, now, std::memory_order_release)) {
-  }
+  raise_to(header.coarse_clock, now, std::memory_order_release);
 }
 
 enum class AgentState : std::uint32_t {

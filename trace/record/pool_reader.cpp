@@ -297,11 +297,10 @@ AgentState PoolReader::agent_state() const {
 
 void PoolReader::tick() const { advance_clock(pool_.header(), monotonic_ns()); }
 
-std::uint64_t PoolReader::tick_after(std::uint64_t before, std::uint32_t& gaps) const {
+void PoolReader::tick(std::uint32_t& gaps) const {
   const std::uint64_t now = monotonic_ns();
-  note_tick(pool_.header(), gaps, before, now);
+  note_tick(pool_.header(), gaps, now);
   advance_clock(pool_.header(), now);
-  return now;
 }
 
 std::string PoolReader::session_text() const {

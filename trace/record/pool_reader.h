@@ -49,8 +49,8 @@ class PoolReader final : public RecordSource {
   AgentWork agent_work() const;
   // Advances the coarse clock; any thread.
   void tick() const;
-  // The same, for the thread whose work that is: notes how late it was (clock_gap.h). Returns the time.
-  std::uint64_t tick_after(std::uint64_t before, std::uint32_t& gaps) const;
+  // The same, for the thread whose work that is: notes how late it was (clock_gap.h), and counts that in `gaps`.
+  void tick(std::uint32_t& gaps) const;
   std::uint32_t chunk_count() const { return chunk_count_; }
   std::string session_text() const;  // PoolHeader.session, up to the NUL
 

@@ -15,6 +15,7 @@ function timeline(process) {
   const more = process.threads ? process.threads.all - lanes.length : 0;
   const firsts = [...new Set(lanes.map((l) => l.first && l.first.state))].filter((s) => s && s !== 'runnable' && !kStates.includes(s));
   const lostOfAll = (process.threads && process.threads.lost) || [];
+  const lossesOf = (lane) => [...lostOfAll, ...(lane.lost || [])];  // from, to, from, to...
   const loses = lostOfAll.length || lanes.some((l) => l.lost);
   const part = section('timeline', 'Timeline', 'Drag to zoom, double-click for all of it.' +
       (lanes.some((l) => l.first) ? ' Half a lane high: what a thread did when the trace began, until its first event.' : '') +
@@ -51,12 +52,12 @@ function timeline(process) {
         g.fillRect(x(lane.first.from), y + row / 4, Math.max(x(lane.first.until) - x(lane.first.from), 1), row / 2);
       }
       for (let b = 0; lane.bars && b < lane.bars.length; b += 5) bar(g, lane.bars, b, y);
-      for (const losses of [lostOfAll, lane.lost || []])
-        for (let i = 0; i < losses.length; i += 2) {
-          const begin = Math.max(x(losses[i]), start), until = Math.min(x(losses[i + 1]), end);
-          g.fillStyle = color('lost');
-          if (until >= begin) g.fillRect(begin, y + 2, Math.max(until - begin, 1), row - 4);
-        }
+      const losses = lossesOf(lane);
+      g.fillStyle = color('lost');
+      for (let n = 0; n < losses.length; n += 2) {
+        const begin = Math.max(x(losses[n]), start), until = Math.min(x(losses[n + 1]), end);
+        if (until >= begin) g.fillRect(begin, y + 2, Math.max(until - begin, 1), row - 4);
+      }
     });
     g.fillStyle = color('gc');
     g.globalAlpha = 0.55;
@@ -86,10 +87,10 @@ function timeline(process) {
         return `GC pause of ${micros(gc[i + 1])} at ${micros(gc[i])}` + (gc[i + 5] || gc[i + 4] ? `\n${pauseName(process.gc, gc, i)}` : '') +
             (gc[i + 2] ? `\n${bytes(gc[i + 2])} used after it` : '');
     if (!lane || px < left) return lane ? `${lane.name} (thread ${lane.id}${lane.group ? ', group ' + lane.group : ''})` : '';
-    for (const losses of [lostOfAll, lane.lost || []])
-      for (let i = 0; i < losses.length; i += 2)
-        if (px >= x(losses[i]) - 1 && px <= x(losses[i + 1]) + 1)
-          return `${lane.name}\nevents lost between ${micros(losses[i])} and ${micros(losses[i + 1])}: what it did is not known`;
+    const losses = lossesOf(lane);
+    for (let i = 0; i < losses.length; i += 2)
+      if (px >= x(losses[i]) - 1 && px <= x(losses[i + 1]) + 1)
+        return `${lane.name}\nevents lost between ${micros(losses[i])} and ${micros(losses[i + 1])}: what it did is not known`;
     for (let b = 0; lane.bars && b < lane.bars.length; b += 5) {
       if (time < lane.bars[b] || time > lane.bars[b] + lane.bars[b + 1]) continue;
       const states = kStates.map((s, i) => [s, lane.bars[b + 2 + i]]).filter((s) => s[1]).map((s) => `${s[0]} ${micros(s[1])}`);

@@ -11,14 +11,10 @@ constexpr std::uint64_t kMs = 1'000'000;
 
 class ClockGapTest : public ::testing::Test {
  protected:
-  void tick(std::uint64_t ms) {
-    note_tick(*header_, number_, before_, ms * kMs);
-    before_ = ms * kMs;
-  }
+  void tick(std::uint64_t ms) { note_tick(*header_, number_, ms * kMs); }
   std::uint64_t latest(std::uint64_t ms) const { return latest_reading(*header_, ms * kMs); }
   std::unique_ptr<PoolHeader> header_ = std::make_unique<PoolHeader>();
   std::uint32_t number_ = 0;
-  std::uint64_t before_ = 0;
 };
 
 TEST_F(ClockGapTest, AReadingIsLateByAStepOfTheClock) {
