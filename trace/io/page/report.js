@@ -222,7 +222,7 @@ function contention(process) {
     make('h3', part, 'For which class of monitor or lock');
     table(part, [['class', (r) => r[0]], ...waits(1)], classes);
   }
-  if (!pairs.length && !classes.length) make('p', part, 'No thread waited for another one.');
+  if (!pairs.length && !classes.length) make('p', part, 'No wait for another thread was recorded.');
   if (process.monitors.waits.length) {
     make('h3', part, 'Other waits (Object.wait, parks), by the class of what they were on');
     table(part, [['class', (r) => r[0]], ...waits(1, 'waited')], process.monitors.waits);
