@@ -92,9 +92,9 @@ void JNICALL monitor_contended_enter(jvmtiEnv*, JNIEnv* jni, jthread thread, job
   record::MonitorRecord made{};
   const std::uint64_t start = monotonic_ns();
   const bool wanted = guard.recorder().config.has_flag(record::kMonitorOwner);
-  // In a JVM with virtual threads JVM TI waits until those that are being mounted or unmounted have finished, which may
-  // need what this thread holds: there only who asks for owners has them.
-  if (wanted || (!guard.recorder().threads.may_be_virtual() && owner_budget.claim(start))) {
+  // Where there are virtual threads JVM TI waits until those that are being mounted or unmounted have finished, which
+  // may need what this thread holds: there only who asks for owners has them.
+  if (wanted || (!guard.recorder().threads.had_virtual() && owner_budget.claim(start))) {
     if (owner_of(guard.recorder(), jni, object, made.argument)) made.header.flags = record::kHasOwner;
     if (!wanted) owner_budget.spend(start, monotonic_ns());
   }

@@ -35,6 +35,20 @@ record::ThreadWas state_of(jvmtiEnv* jvmti, jthread thread) {
   return (state & JVMTI_THREAD_STATE_IN_NATIVE) != 0 ? ThreadWas::kNative : ThreadWas::kRunnable;
 }
 
+// The class of that name of the boot loader, not initialized (FindClass initializes); nullptr: none.
+jclass class_as_it_is(JNIEnv* jni, const char* name) {
+  jclass type = jni->FindClass("java/lang/Class");
+  jmethodID for_name =
+      jni->GetStaticMethodID(type, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+  jstring text = jni->NewStringUTF(name);
+  jobject found = nullptr;
+  if (for_name != nullptr && text != nullptr)
+    found = jni->CallStaticObjectMethod(type, for_name, text, jboolean{JNI_FALSE}, jobject{nullptr});
+  if (!jni->ExceptionCheck()) return static_cast<jclass>(found);
+  jni->ExceptionClear();
+  return nullptr;
+}
+
 }  // namespace
 
 const char* ThreadIds::start(JNIEnv* jni, jvmtiEnv* jvmti) {
@@ -47,18 +61,36 @@ const char* ThreadIds::start(JNIEnv* jni, jvmtiEnv* jvmti) {
     return "java.lang.Thread has no field tid in this JVM";
   }
   class_ = static_cast<jclass>(jni->NewGlobalRef(thread));
-  // JDK 21 and later (java/lang/BaseVirtualThread.java); earlier JDKs have no virtual threads.
-  if (jclass base = jni->FindClass("java/lang/BaseVirtualThread"))
-    virtual_class_ = static_cast<jclass>(jni->NewGlobalRef(base));
-  else jni->ExceptionClear();
+  find_virtual(jni);
   name_ = jni->GetFieldID(thread, "name", "Ljava/lang/String;");
   if (name_ == nullptr) jni->ExceptionClear();
   return make_own(jni);
 }
 
+// JDK 21 and later (java/lang/BaseVirtualThread.java, VirtualThread.java); earlier JDKs have no virtual threads.
+void ThreadIds::find_virtual(JNIEnv* jni) {
+  LocalFrame frame(jni, 8);
+  if (jclass base = class_as_it_is(jni, "java.lang.BaseVirtualThread"))
+    virtual_class_ = static_cast<jclass>(jni->NewGlobalRef(base));
+  if (jclass mounted = class_as_it_is(jni, "java.lang.VirtualThread"))
+    mounted_class_ = static_cast<jclass>(jni->NewGlobalRef(mounted));
+}
+
+bool ThreadIds::had_virtual() const {
+  if (virtual_class_ == nullptr) return false;
+  if (had_virtual_.load(std::memory_order_relaxed)) return true;
+  jint status = 0;
+  const bool is_known =
+      mounted_class_ != nullptr && jvmti_->GetClassStatus(mounted_class_, &status) == JVMTI_ERROR_NONE;
+  if (is_known && (status & JVMTI_CLASS_STATUS_INITIALIZED) == 0) return false;
+  had_virtual_.store(true, std::memory_order_relaxed);
+  return true;
+}
+
 void ThreadIds::release(JNIEnv* jni) {
   jni->DeleteGlobalRef(class_);
   if (virtual_class_ != nullptr) jni->DeleteGlobalRef(virtual_class_);
+  if (mounted_class_ != nullptr) jni->DeleteGlobalRef(mounted_class_);
 }
 
 void ThreadIds::release_own(JNIEnv* jni) {

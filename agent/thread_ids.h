@@ -50,8 +50,10 @@ class ThreadIds {
   bool is_virtual(JNIEnv* jni, jobject thread) const {
     return virtual_class_ != nullptr && jni->IsInstanceOf(thread, virtual_class_) != JNI_FALSE;
   }
-  // Whether this JVM has virtual threads.
+  // Whether this JVM can make virtual threads.
   bool may_be_virtual() const { return virtual_class_ != nullptr; }
+  // Whether it may have made one that is mounted on carriers: nothing else initializes their class.
+  bool had_virtual() const;
   jclass thread_class() const { return class_; }
 
  private:
@@ -60,6 +62,7 @@ class ThreadIds {
   static std::uint32_t slot_of(std::uint64_t id) { return static_cast<std::uint32_t>(id) % kKnown; }
 
   const char* make_own(JNIEnv* jni);
+  void find_virtual(JNIEnv* jni);
   bool define_by_id(std::uint64_t id, std::string_view name);
   void define_before(JNIEnv* jni, jthread thread);
   std::uint64_t defined(JNIEnv* jni, jthread thread, bool ran_before);
@@ -70,9 +73,11 @@ class ThreadIds {
   jvmtiEnv* jvmti_ = nullptr;
   jclass class_ = nullptr;          // global reference to java.lang.Thread
   jclass virtual_class_ = nullptr;  // global reference to BaseVirtualThread, if there is one
-  jfieldID tid_ = nullptr;          // Thread.tid, a long in every JDK (java/lang/Thread.java, 8 to 27)
-  jfieldID name_ = nullptr;         // Thread.name, a String in the JDKs with virtual threads; null: not found
-  jthread own_ = nullptr;           // global reference
+  jclass mounted_class_ = nullptr;  // global reference to VirtualThread, if there is one
+  mutable std::atomic<bool> had_virtual_{false};
+  jfieldID tid_ = nullptr;   // Thread.tid, a long in every JDK (java/lang/Thread.java, 8 to 27)
+  jfieldID name_ = nullptr;  // Thread.name, a String in the JDKs with virtual threads; null: not found
+  jthread own_ = nullptr;    // global reference
   std::uint64_t own_id_ = ~0ull;
   std::atomic<std::uint64_t> known_[kKnown] = {};
 };

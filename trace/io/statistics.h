@@ -233,8 +233,8 @@ class Statistics : public EventSink, private CallListener {
 
 // Where owners of contentions are not known, and were not asked for.
 inline constexpr std::string_view kOwnersNote =
-    "who had it is not known; attach --monitor-owner asks in each contention (without it in some, from JDK 21 on in "
-    "none)";
+    "who had it is not known; attach --monitor-owner asks in each contention (without it in some, and in none where "
+    "there were virtual threads)";
 // ": it was recorded without exceptions", if no producer was asked for events of that kind; "": one was, or one does
 // not say what it was asked for. kCalls, kExceptions or kAllocations.
 std::string recorded_without(const Statistics& statistics, Family family);
