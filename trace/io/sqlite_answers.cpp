@@ -185,6 +185,9 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
   if (const std::string note = scope.pauses_note(); !note.empty()) add(note);
   if (const std::string note = statistics.allocation_note(); !note.empty()) add("allocations are " + note);
   if (const std::string note = statistics.cut_stacks_note(); !note.empty()) add(note);
+  if (const std::string note = statistics.filters_note(); !note.empty()) add("allocations: " + note);
+  if (scope.could_have_owners() && statistics.count(ElementKind::kMonContendedEnter) != 0)
+    add("waits without an owner: " + std::string(kOwnersNote));
   if (const std::string note = scope.short_contentions_note(); !note.empty()) add(note);
   if (!statistics.slow.methods().empty())
     add("median_ms and p99_ms of the view methods are about: at most an eighth too high");

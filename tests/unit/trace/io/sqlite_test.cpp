@@ -116,6 +116,23 @@ TEST_F(SqliteViews, LossesOfUnknownNumberSaySo) {
             "1");
 }
 
+TEST_F(SqliteViews, WhatFiltersAndOptionsLeftOutIsNoted) {
+  const std::string enter = "<monContendedEnter threadIdRef=\"1\" time=\"2.0\" objIdRef=\"-1\"/>\n";
+  const char* const owners = "SELECT count(*) FROM notes WHERE note LIKE 'waits without an owner: %--monitor-owner%'";
+  const char* const objects = "SELECT count(*) FROM notes WHERE note LIKE 'allocations: only objects of the classes%'";
+  const std::string options = "<option key=\"events\" value=\"monitors,objects\"/>\n";
+  const std::string some = database(options + enter);
+  EXPECT_EQ(ask(some, owners), "1");
+  EXPECT_EQ(ask(some, objects), "0");
+  const std::string all = database(options +
+                                   "<option key=\"monitor-owner\" value=\"true\"/>\n"
+                                   "<option key=\"sample-interval\" value=\"524288\"/>\n"
+                                   "<filter pattern=\"*\" mode=\"exclude\" genericPattern=\"suffix\"/>\n" +
+                                   enter);
+  EXPECT_EQ(ask(all, owners), "0");
+  EXPECT_EQ(ask(all, objects), "1");
+}
+
 TEST_F(SqliteViews, PercentilesAreSaidToBeAbout) {
   const std::string path = database(
       "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
