@@ -134,12 +134,14 @@ int print_tables(const CLI::App& app, std::vector<std::string> words) {
 
 CLI::Validator one_of(std::vector<std::string> words) {
   const std::string all = joined(words);
+  // As CLI11 writes it for its own check: what completion and the pages of reference read.
+  const std::string type = "{" + CLI::detail::join(words, ",") + "}";
   return CLI::Validator(
       [words = std::move(words), all](const std::string& word) {
         if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
         return "'" + word + "' is not one of " + all + did_you_mean(word, words);
       },
-      "{" + all + "}");
+      type);
 }
 
 int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv, std::string (*text_without)(const CLI::App&),

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/summaries.h"
 #include "cli/words.h"
 
@@ -61,7 +62,7 @@ void add_cmd_command(CLI::App& app, ExitStatus& status) {
       ->required();
   command->add_option("--batch", arguments->batch, "operations from a file (- is stdin), one per line");
   add_timeout(*command, arguments->run);
-  command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--format", arguments->run.format, "text or json")->check(one_of({"text", "json"}));
   command->add_flag("--show-secrets", arguments->run.show_secrets, "do not mask properties that look like secrets");
   command->add_flag("--yes", arguments->run.confirmed, "required by 'all' for operations that may change a JVM");
   command->add_flag("-q,--quiet", arguments->quiet, "errors only");

@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "base/temporary_file.h"
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/overwriting.h"
 #include "cli/recording_input.h"
 #include "cli/summaries.h"
@@ -219,12 +220,12 @@ void add_convert_command(CLI::App& app, ExitStatus& status) {
                    "xml, fragments, jsonl, sddf, chrome, speedscope, collapsed, sqlite or csv (default: from the "
                    "output's name); "
                    "csv is a new folder of files; svg: of a profile only")
-      ->check(CLI::IsMember(
-          {"xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite", "csv", "svg"}));
+      ->check(
+          one_of({"xml", "fragments", "jsonl", "sddf", "chrome", "speedscope", "collapsed", "sqlite", "csv", "svg"}));
   command->add_option("--weight", arguments->weight, "collapsed stacks: wall, cpu (ns) or alloc (bytes)")
-      ->check(CLI::IsMember({"wall", "cpu", "alloc"}));
+      ->check(one_of({"wall", "cpu", "alloc"}));
   command->add_option("--names", arguments->names, "XML: exact (<init>) or classic (-init-)")
-      ->check(CLI::IsMember({"exact", "classic"}));
+      ->check(one_of({"exact", "classic"}));
   command->add_option("--doctype", arguments->doctype, "XML: write a DOCTYPE with this system id");
   command->add_flag("--strict", arguments->strict,
                     "what cannot be read of the input, and content that the format cannot hold, are errors");

@@ -6,6 +6,7 @@
 #include "base/joined.h"
 #include "base/json_answer.h"
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/selector.h"
 #include "cli/summaries.h"
 #include "doctor/checks.h"
@@ -85,7 +86,7 @@ void add_doctor_command(CLI::App& app, ExitStatus& status) {
   CLI::App* command = app.add_subcommand("doctor", summary_of("doctor"));
   command->add_option("JVM", arguments->jvm,
                       "process id or part of the main class: also shows what can be done with it");
-  command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   command->footer(
       "Each line was tried on processes of jtrace's own; the JVM is only examined.\n"
       "Example: jtrace doctor 4711");

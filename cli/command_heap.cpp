@@ -8,6 +8,7 @@
 #include "cli/heap_shell.h"
 #include "cli/inspect_common.h"
 #include "cli/loaded_heap.h"
+#include "cli/one_of.h"
 #include "cli/overwriting.h"
 #include "cli/summaries.h"
 #include "cli/units.h"
@@ -185,7 +186,7 @@ void add_command(CLI::App& app, ExitStatus& status, const LoadedHeap* loaded) {
           command
               ->add_option("--sort", heap.sort,
                            "by bytes (the default), instances or name; of diff by their growth, or by retained")
-              ->check(CLI::IsMember({"bytes", "instances", "retained", "name"})),
+              ->check(one_of({"bytes", "instances", "retained", "name"})),
           {kDiff});
   CLI::Option* type = command->add_option("--class", heap.filter, "part of a class name, or a pattern with * and ?");
   own.add(ViewOption::kFilter, type->type_name("PATTERN"), {kDiff});

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
+#include "cli/one_of.h"
 #include "cli/summaries.h"
 #include "cli/units.h"
 #include "cli/view_options.h"
@@ -70,7 +71,7 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
   own.add(ViewOption::kStop,
           command.add_flag("--stop", options.stop, "stop the late threads for a moment, to show where they run"));
   own.add(ViewOption::kSort, command.add_option("--sort", heap.sort, "by bytes (the default), instances or name")
-                                 ->check(CLI::IsMember({"bytes", "instances", "name"})));
+                                 ->check(one_of({"bytes", "instances", "name"})));
   CLI::Option* type = command.add_option("--class", heap.filter, "part of a class name, or a pattern with * and ?");
   own.add(ViewOption::kFilter, type->type_name("PATTERN"));
   add_old_name(command, type, "--filter");

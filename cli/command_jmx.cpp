@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/selector.h"
 #include "cli/stop_signals.h"
 #include "cli/summaries.h"
@@ -63,7 +64,7 @@ void add_jmx_command(CLI::App& app, ExitStatus& status) {
       ->add_option("JVM", arguments->run.selectors, "process id or part of the main class; several with commas, or all")
       ->required();
   add_timeout(*command, arguments->run);
-  command->add_option("--format", arguments->run.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--format", arguments->run.format, "text or json")->check(one_of({"text", "json"}));
   command->add_flag("--yes", arguments->run.confirmed, "required by 'all'");
   command->fallthrough();
   command->footer("Example: jtrace jmx 4711");

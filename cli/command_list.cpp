@@ -7,6 +7,7 @@
 #include "base/json_answer.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/summaries.h"
 #include "target/jvm_discovery.h"
 
@@ -103,7 +104,7 @@ ExitStatus run(const ListArguments& arguments) {
 void add_list_command(CLI::App& app, ExitStatus& status) {
   auto arguments = std::make_shared<ListArguments>();
   CLI::App* command = app.add_subcommand("list", summary_of("list"));
-  command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   command->add_flag("-q,--quiet", arguments->quiet, "only process ids");
   command->add_flag("-v,--verbose", arguments->verbose, "full container ids, the libjvm.so, what could not be read");
   command->footer("Example: jtrace list --format json");

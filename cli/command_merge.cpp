@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/output_name.h"
 #include "cli/overwriting.h"
 #include "cli/summaries.h"
@@ -110,7 +111,7 @@ void add_merge_command(CLI::App& app, ExitStatus& status) {
   command->add_flag("--renumber", arguments->renumber,
                     "make thread, class, method and object ids unique in the document, not only in their agent");
   command->add_option("--names", arguments->names, "exact (<init>) or classic (-init-)")
-      ->check(CLI::IsMember({"exact", "classic"}));
+      ->check(one_of({"exact", "classic"}));
   command->add_flag("--strict", arguments->strict, "what cannot be read of the inputs, and gaps, are errors");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");
   command->footer(

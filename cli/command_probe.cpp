@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/attach_run.h"
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/output_name.h"
 #include "cli/selector.h"
 #include "cli/shipped_output.h"
@@ -224,7 +225,7 @@ void add_probe_command(CLI::App& app, ExitStatus& status) {
       ->type_name("SIZE")
       ->check(is_size());
   command->add_option("--backend", arguments->back_end, "auto: the first that works")
-      ->check(CLI::IsMember({"auto", "uprobe_multi", "perf_bpf", "perf"}));
+      ->check(one_of({"auto", "uprobe_multi", "perf_bpf", "perf"}));
   command->add_flag("--enable-flags", arguments->enable_flags,
                     "switch the flags of method, allocation and monitor probes on in the running JVM, and off again at "
                     "the end");

@@ -6,17 +6,23 @@
 #include "cli/answer_format.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
+#include "cli/one_of.h"
 #include "cli/summaries.h"
 #include "cli/view_run.h"
 
 namespace jtrace::cli {
 namespace {
 
+std::string upper_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
 // "" if each of the words is a state; otherwise what is wrong.
 std::string are_states(const std::string& words) {
-  const auto is_state =
-      CLI::IsMember({"NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"}, CLI::ignore_case);
-  for (std::string each : CLI::detail::split(words, ','))
+  const auto is_state = one_of({"NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED"});
+  for (std::string each : CLI::detail::split(upper_case(words), ','))
     if (std::string wrong = is_state(each); !wrong.empty()) return wrong;
   return {};
 }
@@ -57,8 +63,7 @@ void add_stack_command(CLI::App& app, ExitStatus& status) {
   command->footer("Example: jtrace stack 1234 --max-stop 50ms");
   command->callback([arguments, &status] {
     std::string& state = arguments->options.threads.state;
-    std::transform(state.begin(), state.end(), state.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    state = upper_case(state);
     status = run(*arguments);
   });
 }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/summaries.h"
 #include "cli/trace_input.h"
 #include "cli/units.h"
@@ -46,7 +47,7 @@ void add_stats_command(CLI::App& app, ExitStatus& status) {
       ->add_option("IN", arguments->inputs,
                    "a trace: XML, fragments or SDDF, compressed or not; the parts of a rotated trace; - is stdin")
       ->required();
-  command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   add_rows(*command, arguments->rows, "rows of each table (20)");
   command->add_flag("--strict", arguments->strict, "what cannot be read of an input is an error");
   command->add_flag("--repair-utf8", arguments->repair_utf8, "accept the JVM's modified UTF-8 and convert it");

@@ -13,6 +13,7 @@
 #include "base/wait_readable.h"
 #include "cli/commands.h"
 #include "cli/inspect_common.h"
+#include "cli/one_of.h"
 #include "cli/screen_keys.h"
 #include "cli/stop_signals.h"
 #include "cli/summaries.h"
@@ -218,7 +219,7 @@ void add_top_command(CLI::App& app, ExitStatus& status) {
   command->add_option("--count", arguments->count, "how many looks; without it until Ctrl-C, or q on a terminal");
   auto* rows = add_rows(*command, arguments->rows, "the busiest threads to show, idle ones too (20 that are not idle)");
   command->add_option("--format", arguments->inspect.format, "text or json: one object a look")
-      ->check(CLI::IsMember({"text", "json"}));
+      ->check(one_of({"text", "json"}));
   command->add_flag("--ptrace", arguments->ptrace, "stop threads for each look, without perf events");
   add_max_stop(*command, arguments->inspect, "if threads are stopped: longest single stop (200ms)");
   command->footer("Example: jtrace top 1234 --interval 2");

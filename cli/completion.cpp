@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/strings.h"
+#include "cli/one_of.h"
 #include "cli/option_tables.h"
 #include "cli/shell_code.h"
 #include "cli/units.h"
@@ -118,7 +119,7 @@ void add_completion_command(CLI::App& app, ExitStatus& status) {
   auto shell = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("completion", "print the shell code for the completion of commands and options");
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
   command->footer("Example: source <(" + app.get_name() + " completion bash)");
   command->callback([&app, shell, &status] {
     std::fputs(shell_code(*shell, app.get_name()).c_str(), stdout);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/unique_fd.h"
+#include "cli/one_of.h"
 #include "cli/output_name.h"
 #include "cli/units.h"
 #include "diagnose/bundle_file.h"
@@ -67,7 +68,7 @@ void add_diagnose_options(CLI::App& command, DiagnoseArguments& arguments) {
   command.add_flag("--core", arguments.core, "with a small core in the bundle, as jtrace core --small writes it");
   command.add_flag("--anonymize", arguments.anonymize,
                    "replace names of host, user, home and working folder, and IPv4 addresses, in the bundle");
-  command.add_option("--format", arguments.inspect.format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command.add_option("--format", arguments.inspect.format, "text or json")->check(one_of({"text", "json"}));
   add_time(command, "--interval", arguments.interval, "time between two of the three samples (1s)",
            {.least = std::chrono::milliseconds(200), .most = std::chrono::minutes(1)});
   add_time(command, "--budget", arguments.budget,

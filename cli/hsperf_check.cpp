@@ -11,6 +11,7 @@
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
+#include "cli/one_of.h"
 #include "perfdata/derived.h"
 #include "perfdata/poll_loop.h"
 #include "perfdata/watch.h"
@@ -225,7 +226,7 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
   command->add_option("--then", arguments->command, "shell command to run for each condition that holds")
       ->type_name("CMD");
   command->add_option("--format", arguments->format, "text or json: one object at the end")
-      ->check(CLI::IsMember({"text", "json"}));
+      ->check(one_of({"text", "json"}));
   command->add_flag("-q,--quiet", arguments->quiet, "no answer, only the exit status");
   command->footer(
       "Derived values: " + derived_list() +

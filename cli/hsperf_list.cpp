@@ -10,6 +10,7 @@
 #include "base/utc_text.h"
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
+#include "cli/one_of.h"
 #include "perfdata/jvm_listing.h"
 #include "perfdata/snapshot_text.h"
 
@@ -163,7 +164,7 @@ void add_hsperf_list(CLI::App& app, ExitStatus& status) {
   command->add_flag("-v", arguments->vm_arguments, "arguments of the JVM");
   command->add_flag("-V", arguments->vm_flags, "flags of the JVM from a flags file");
   command->add_option("--format", arguments->format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
       ->capture_default_str();
   command->add_flag("--show-secrets", arguments->show_secrets, "do not mask what looks like a password");
   command->footer("example: hsperf list -lm");

@@ -6,6 +6,7 @@
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
+#include "cli/one_of.h"
 #include "cli/output_name.h"
 #include "cli/overwriting.h"
 #include "cli/shipped_output.h"
@@ -141,7 +142,7 @@ void add_hsperf_poll(CLI::App& app, ExitStatus& status) {
   command->add_option("-o,--output", arguments->output, "file; - is standard output")->capture_default_str();
   add_ship_option(*command, arguments->ship);
   command->add_option("--format", arguments->format, "default: what the output is called (.csv, .jsonl), or xml")
-      ->check(CLI::IsMember({"xml", "csv", "jsonl"}));
+      ->check(one_of({"xml", "csv", "jsonl"}));
   add_counters_option(*command, arguments->filter);
   command->add_flag("--full", arguments->full, "every counter in every sample, not only what changed");
   add_time(*command, "--gc-interval", arguments->gc_interval,

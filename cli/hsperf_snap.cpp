@@ -6,6 +6,7 @@
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
 #include "cli/naming_arguments.h"
+#include "cli/one_of.h"
 #include "cli/overwriting.h"
 #include "perfdata/named_page.h"
 #include "perfdata/openmetrics.h"
@@ -169,7 +170,7 @@ void add_hsperf_snap(CLI::App& app, ExitStatus& status) {
   command->add_option("-o,--output", arguments->output, "file; - is standard output")->capture_default_str();
   add_naming_options(*command, arguments->naming, "");
   command->add_option("--format", arguments->format, "text, json, csv, xml or openmetrics")
-      ->check(CLI::IsMember({"text", "json", "csv", "xml", "openmetrics"}))
+      ->check(one_of({"text", "json", "csv", "xml", "openmetrics"}))
       ->capture_default_str();
   command->add_flag("--raw", arguments->text.raw, "the JVM's own numbers, as jcmd PerfCounter.print shows them");
   command->add_flag("--fragments", arguments->fragments, "xml: elements without a root");

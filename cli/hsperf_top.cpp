@@ -10,6 +10,7 @@
 #include "cli/hsperf_commands.h"
 #include "cli/hsperf_common.h"
 #include "cli/hsperf_output.h"
+#include "cli/one_of.h"
 #include "perfdata/jvm_set.h"
 #include "perfdata/top_view.h"
 
@@ -136,7 +137,7 @@ void add_hsperf_top(CLI::App& app, ExitStatus& status) {
            kIntervalRange);
   command->add_option("-n,--count", arguments->count, "print this number of frames, one after the other");
   command->add_option("--sort", arguments->sort, "heap, gc, threads, pid or name")
-      ->check(CLI::IsMember({"heap", "gc", "threads", "pid", "name"}))
+      ->check(one_of({"heap", "gc", "threads", "pid", "name"}))
       ->capture_default_str();
   command->add_flag("--pauses", arguments->pauses,
                     "columns about pauses: how many, the longest seen, the last one's kind and cause (key c)");

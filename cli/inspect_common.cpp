@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "cli/one_of.h"
 #include "cli/selector.h"
 #include "cli/units.h"
 #include "coreinspect/tools/snapshot_events.h"
@@ -80,7 +81,7 @@ void add_inspect_options(CLI::App& command, InspectArguments& arguments) {
           "--format", arguments.format,
           "text, json, csv or sqlite: its rows as a table; xml if the view has elements of trace.dtd; collapsed or "
           "speedscope: dominators by class, for a flame graph (default: by the name of the output, else text)")
-      ->check(CLI::IsMember({"text", "json", "csv", "sqlite", "collapsed", "speedscope", "xml"}))
+      ->check(one_of({"text", "json", "csv", "sqlite", "collapsed", "speedscope", "xml"}))
       ->each([&arguments](const std::string&) { arguments.format_given = true; });
   command.add_option("-o,--output", arguments.output,
                      "file to write, in the format of its name (.json, .csv, .sqlite, ...); - is standard output (the "

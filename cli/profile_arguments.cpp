@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "cli/one_of.h"
 #include "cli/shipped_output.h"
 #include "cli/units.h"
 
@@ -106,8 +107,8 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
                      "collapsed");
   add_ship_option(command, arguments.ship);
   command.add_option("--format", arguments.inspect.format, "what to write, whatever the name of the file")
-      ->check(CLI::IsMember(
-          std::vector<std::string>(std::begin(sampling::kProfileFormats), std::end(sampling::kProfileFormats))));
+      ->check(
+          one_of(std::vector<std::string>(std::begin(sampling::kProfileFormats), std::end(sampling::kProfileFormats))));
   arguments.rows_option = add_rows(command, arguments.rows, "rows of each table of text (20, and none below 1 %)");
   command.add_option("--hz", arguments.hz, "samples per second (99; 20 if threads are stopped)")
       ->check(CLI::Range(0.01, 1e6));

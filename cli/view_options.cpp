@@ -4,6 +4,7 @@
 
 #include "base/joined.h"
 #include "base/strings.h"
+#include "cli/one_of.h"
 #include "cli/units.h"
 
 namespace jtrace::cli {
@@ -88,7 +89,7 @@ void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions
               .add_option("--by", heap.by,
                           "a row for each class (the default), package, loader or thread; of diff: class, package, "
                           "loader or path, which is by what keeps it")
-              ->check(CLI::IsMember({"class", "package", "loader", "thread", "path"})),
+              ->check(one_of({"class", "package", "loader", "thread", "path"})),
           by_words);
   own.add(ViewOption::kByClass, command.add_flag("--by-class", heap.by_class, "the objects of a class merged"));
   own.add(ViewOption::kByLoader,

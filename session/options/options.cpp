@@ -80,14 +80,16 @@ Result<> check_together(const TraceOptions& options) {
     return fail(ErrorCategory::kUsage, "option slower-than: calls cannot be limited to slow ones",
                 "leave out calls; --events methods has the slow ones");
   if (options.slower_than != 0 && options.slower_than < kLeastCoarse && !options.precise_time)
-    return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms it needs the precise clock", "--time precise");
+    return fail(ErrorCategory::kUsage, "option slower-than: below 10 ms it needs the precise clock",
+                "--time precise (-agentpath: time=precise)");
   if (options.longest_from != 0 && options.slower_than == 0)
     return fail(ErrorCategory::kUsage, "option longest-from needs slower-than", "without it all calls are recorded");
   if (options.longest_from != 0 && options.longest_from >= options.slower_than)
     return fail(ErrorCategory::kUsage, "option longest-from: calls of slower-than and more are recorded anyway",
                 "give a shorter time");
   if (options.longest_from != 0 && options.longest_from < kLeastLongest && !options.precise_time)
-    return fail(ErrorCategory::kUsage, "option longest-from: below 3 ms it needs the precise clock", "--time precise");
+    return fail(ErrorCategory::kUsage, "option longest-from: below 3 ms it needs the precise clock",
+                "--time precise (-agentpath: time=precise)");
   if (options.max_size != 0 && options.max_size < (options.rotate != 0 ? 256u << 10 : 16u << 10))
     return wrong_value("max-size", std::to_string(options.max_size), "at least 16K (with rotate: 256K)");
   return {};
