@@ -32,13 +32,16 @@ constexpr const char* kNotAsked[] = {"java.* exclude", "javax.* exclude",   "jdk
                                      "sun.* exclude",  "com.sun.* exclude", "jtrace.* exclude"};
 
 using Answer = std::function<std::string(const io::Statistics&, const std::string&)>;
+using GiveOptions = std::function<Result<>(session::OptionReader&, bool)>;
+
+constexpr std::uint64_t kCloserLook = 3'000'000'000;  // ns: how long it takes at most
 
 Result<session::TraceOptions> trace_options(const BriefTrace& arguments, const std::string& output,
-                                            const std::function<Result<>(session::OptionReader&)>& give) {
+                                            const GiveOptions& give, bool closer) {
   session::OptionReader reader;
   JTRACE_RETURN_IF_ERROR(reader.give("output", output));
   JTRACE_RETURN_IF_ERROR(reader.give("duration", arguments.duration));
-  JTRACE_RETURN_IF_ERROR(give(reader));
+  JTRACE_RETURN_IF_ERROR(give(reader, closer));
   for (const std::string& filter : arguments.filters) JTRACE_RETURN_IF_ERROR(reader.give("filter", filter));
   if (arguments.filters.empty() && arguments.leaves_out_jdk)
     for (const char* filter : kNotAsked) JTRACE_RETURN_IF_ERROR(reader.give("filter", filter));
@@ -87,9 +90,9 @@ std::string hint_of_method(const std::vector<std::string>& filters) {
   return {};
 }
 
-// `losses_reported`: of the trace that was just made.
-ExitStatus print(const std::string& input, const std::string& name, const Answer& answer, const BriefTrace& traced,
-                 bool losses_reported = false) {
+// `losses_reported`: of the trace that was just made. Nothing, and no line: a closer look is wanted.
+std::optional<ExitStatus> print(const std::string& input, const std::string& name, const Answer& answer,
+                                const BriefTrace& traced, bool losses_reported = false) {
   io::FaultLog faults = warnings(false);
   io::Statistics statistics;
   const auto opened = open_parts({input}, faults, {});
@@ -97,6 +100,7 @@ ExitStatus print(const std::string& input, const std::string& name, const Answer
   const auto summary = opened->source->read(statistics);
   if (!summary) return report(summary.error());
   if (Result<> finished = statistics.finish(); !finished) return report(finished.error());
+  if (traced.wants_closer_look && traced.wants_closer_look(statistics)) return std::nullopt;
   note_missing(statistics, *summary, opened->missing);
   if (const std::string lack = lack_of_callouts(statistics, traced.filters.empty() ? 0 : traced.own_methods);
       !lack.empty())
@@ -162,13 +166,33 @@ ExitStatus answer_from_input(const BriefTrace& arguments, const Answer& answer) 
         option != nullptr && option->count() != 0)
       return report(Error{ErrorCategory::kUsage,
                           std::string(name) + " is for tracing a JVM: " + arguments.target + " is a trace already"});
-  return print(arguments.target, arguments.target, answer, BriefTrace());
+  return *print(arguments.target, arguments.target, answer, BriefTrace());
+}
+
+// Traces the JVM and prints the answer. Nothing: a closer look is wanted.
+std::optional<ExitStatus> answer_from_jvm(const BriefTrace& arguments, const target::Process& process,
+                                          const std::string& path, const session::TraceOptions& options,
+                                          const Answer& answer) {
+  const auto summary = trace(process, options);
+  if (!summary) return report(summary.error());
+  report_end_of_jvm(*summary, process.pid());
+  if (summary->dropped != 0)
+    log_warning(counted(summary->dropped, "event") + " " + was_were(summary->dropped) +
+                " lost: --filter with fewer classes loses none");
+  if (summary->error) log_error(summary->error->message());
+  std::error_code unknown;
+  if (summary->error && !std::filesystem::is_regular_file(path, unknown)) return summary->status();  // nothing to read
+  BriefTrace asked = arguments;
+  if (!arguments.output.empty() || summary->reason != session::EndReason::kDuration) asked.wants_closer_look = nullptr;
+  const bool is_kept = !arguments.output.empty();
+  const auto printed = print(path, is_kept ? path : arguments.target, answer, asked, summary->dropped != 0);
+  return summary->status() != ExitStatus::kOk ? summary->status() : printed;
 }
 
 }  // namespace
 
-ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kind,
-                             const std::function<Result<>(session::OptionReader&)>& give, const Answer& answer) {
+ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kind, const GiveOptions& give,
+                             const Answer& answer) {
   if (names_input(arguments.target)) return answer_from_input(arguments, answer);
   std::optional<TemporaryFile> temporary;
   if (arguments.output.empty()) {
@@ -177,7 +201,7 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
     temporary.emplace(std::move(*made));
   }
   const std::string path = temporary ? temporary->path() : arguments.output;
-  const auto options = trace_options(arguments, path, give);
+  auto options = trace_options(arguments, path, give, false);
   if (!options) return report(options.error());
   auto process = open_selected(arguments.target, Takes::kJvmOrFile);
   if (!process) return report(process.error());
@@ -188,17 +212,13 @@ ExitStatus answer_from_trace(const BriefTrace& arguments, const std::string& kin
   }
   if (const std::string note = session::note_of_left_pools(*process); !note.empty()) log_info(note);
   ::signal(SIGPIPE, SIG_IGN);
-  const auto summary = trace(*process, *options);
-  if (!summary) return report(summary.error());
-  report_end_of_jvm(*summary, process->pid());
-  if (summary->dropped != 0)
-    log_warning(counted(summary->dropped, "event") + " " + was_were(summary->dropped) +
-                " lost: --filter with fewer classes loses none");
-  if (summary->error) log_error(summary->error->message());
-  std::error_code unknown;
-  if (summary->error && !std::filesystem::is_regular_file(path, unknown)) return summary->status();  // nothing to read
-  const ExitStatus printed = print(path, temporary ? arguments.target : path, answer, arguments, summary->dropped != 0);
-  return summary->status() != ExitStatus::kOk ? summary->status() : printed;
+  if (const auto status = answer_from_jvm(arguments, *process, path, *options, answer)) return *status;
+  options = trace_options(arguments, path, give, true);
+  if (!options) return report(options.error());
+  options->duration = std::min(options->duration.value_or(kCloserLook), kCloserLook);
+  BriefTrace last = arguments;
+  last.wants_closer_look = nullptr;
+  return *answer_from_jvm(last, *process, path, *options, answer);
 }
 
 }  // namespace jtrace::cli

@@ -24,15 +24,19 @@ struct BriefTrace {
   const CLI::App* command = nullptr;  // whose options are of a JVM alone, but for those of the answer
   // Refuses a JVM that cannot answer, before it is traced; null: none.
   std::function<Result<>(const target::Jvm&)> check;
+  // After a JVM was traced for the whole duration: whether this trace has no answer, and one more, which is shorter and
+  // made with other options (`give` below), would. Null: never; not asked where the trace is kept.
+  std::function<bool(const trace::io::Statistics&)> wants_closer_look;
 };
 
 // PID|IN, --duration, --filter, --output; `arguments` lives as long as `command`.
 void add_brief_trace(CLI::App& command, BriefTrace& arguments);
 
-// Reads the trace, or traces the JVM with the options that `give` adds, and prints what `answer` makes of it: of the
-// statistics and the name of the input. `kind` names the temporary file.
+// Reads the trace, or traces the JVM with the options that `give` adds (true: for a closer look), and prints what
+// `answer` makes of it: of the statistics and the name of the input. `kind` names the temporary file.
 ExitStatus answer_from_trace(
-    const BriefTrace& arguments, const std::string& kind, const std::function<Result<>(session::OptionReader&)>& give,
+    const BriefTrace& arguments, const std::string& kind,
+    const std::function<Result<>(session::OptionReader&, bool)>& give,
     const std::function<std::string(const trace::io::Statistics&, const std::string& name)>& answer);
 
 }  // namespace jtrace::cli

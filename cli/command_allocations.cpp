@@ -59,7 +59,8 @@ ExitStatus run(AllocationArguments arguments) {
   const std::string type = arguments.type.starts_with('[') ? io::java_class_name(arguments.type) : arguments.type;
   const io::AllocationsView view{type, io::allocations_by(arguments.by), arguments.rows};
   return answer_from_trace(
-      arguments.trace, "allocations", [&](session::OptionReader& reader) { return give_options(reader, arguments); },
+      arguments.trace, "allocations",
+      [&](session::OptionReader& reader, bool) { return give_options(reader, arguments); },
       [&](const io::Statistics& statistics, const std::string& name) {
         return arguments.format == "json" ? io::allocations_json(statistics, name, view)
                                           : io::allocations_text(statistics, view);

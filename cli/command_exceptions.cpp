@@ -50,7 +50,8 @@ Result<> give_options(session::OptionReader& reader, const ExceptionArguments& a
 
 ExitStatus run(const ExceptionArguments& arguments) {
   return answer_from_trace(
-      arguments.trace, "exceptions", [&](session::OptionReader& reader) { return give_options(reader, arguments); },
+      arguments.trace, "exceptions",
+      [&](session::OptionReader& reader, bool) { return give_options(reader, arguments); },
       [&](const io::Statistics& statistics, const std::string& name) {
         return arguments.format == "json" ? io::exceptions_json(statistics, name, arguments.rows)
                                           : io::exceptions_text(statistics, arguments.rows);

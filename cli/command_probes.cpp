@@ -8,6 +8,7 @@
 #include "base/json_answer.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/one_of.h"
 #include "cli/selector.h"
 #include "cli/summaries.h"
 #include "dtrace/libjvm.h"
@@ -156,7 +157,7 @@ void add_probes_command(CLI::App& app, ExitStatus& status) {
   command->add_option("PID|LIBJVM", arguments->subject, "a JVM (pid or part of its main class), or a libjvm.so")
       ->required();
   command->add_option("PROBE", arguments->words, "only these: names, globs, providers (hotspot:gc__*, hotspot_jni)");
-  command->add_option("--format", arguments->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--format", arguments->format, "text or json")->check(one_of({"text", "json"}));
   command->add_flag("-v,--verbose", arguments->verbose, "each site with its address and operands");
   command->footer("Example: jtrace probes 4711 'hotspot:gc__*'");
   command->callback([arguments, &status] {

@@ -31,6 +31,7 @@ struct SlowArguments {
 };
 
 constexpr std::uint64_t kAlways = 50'000'000;  // ns; calls of this time are few enough for any program
+constexpr std::uint64_t kShortest = 100'000;   // ns; the shortest call that may be the slowest seen
 
 // Calls that took a twentieth of it are recorded too, so that there is something to show if no call was slow.
 std::uint64_t recorded_from(std::uint64_t over) {
@@ -38,22 +39,30 @@ std::uint64_t recorded_from(std::uint64_t over) {
 }
 
 // If no call took even that long: the slowest of those of this time and more. Quicker ones are too many to look at.
-std::uint64_t slowest_from(std::uint64_t over) {
-  constexpr std::uint64_t kPrecise = 100'000;  // ns
-  return over < kLeastCoarse ? kPrecise : session::kLeastLongest;
-}
+std::uint64_t slowest_from(std::uint64_t over) { return over < kLeastCoarse ? kShortest : session::kLeastLongest; }
 
 std::string millis(std::uint64_t ns) { return std::to_string(static_cast<double>(ns) / 1e6) + "ms"; }
 
-Result<> give_options(session::OptionReader& reader, const SlowArguments& arguments, std::uint64_t over) {
+// No call took as long as slowest_from(): the exact clock, which costs more in each call, shows the longest of them.
+Result<> give_closer_look(session::OptionReader& reader) {
+  JTRACE_RETURN_IF_ERROR(reader.give(record::kSlowerThanOption, "1ms"));
+  JTRACE_RETURN_IF_ERROR(reader.give(record::kLongestFromOption, millis(kShortest)));
+  return reader.give(record::kPreciseTimeOption, "precise");
+}
+
+Result<> give_times(session::OptionReader& reader, std::uint64_t over) {
+  JTRACE_RETURN_IF_ERROR(reader.give(record::kSlowerThanOption, millis(recorded_from(over))));
+  if (const std::uint64_t slowest = slowest_from(over); slowest < recorded_from(over))
+    JTRACE_RETURN_IF_ERROR(reader.give(record::kLongestFromOption, millis(slowest)));
+  return over < kLeastCoarse ? reader.give(record::kPreciseTimeOption, "precise") : Result<>();
+}
+
+Result<> give_options(session::OptionReader& reader, const SlowArguments& arguments, std::uint64_t over, bool closer) {
   JTRACE_RETURN_IF_ERROR(reader.give(record::kEventsOption, "methods,gc,monitors,sleeps,parks,threads"));
   JTRACE_RETURN_IF_ERROR(reader.give_flag(record::kMonitorOwnerOption));
   // Many short waits may make a call slow.
   JTRACE_RETURN_IF_ERROR(reader.give(record::kMinContentionOption, "0"));
-  JTRACE_RETURN_IF_ERROR(reader.give(record::kSlowerThanOption, millis(recorded_from(over))));
-  if (const std::uint64_t slowest = slowest_from(over); slowest < recorded_from(over))
-    JTRACE_RETURN_IF_ERROR(reader.give(record::kLongestFromOption, millis(slowest)));
-  if (over < kLeastCoarse) JTRACE_RETURN_IF_ERROR(reader.give(record::kPreciseTimeOption, "precise"));
+  JTRACE_RETURN_IF_ERROR(closer ? give_closer_look(reader) : give_times(reader, over));
   if (arguments.cpu_time) JTRACE_RETURN_IF_ERROR(reader.give_flag(record::kCpuTimeOption));
   // Before the filters that leave the JDK out: the first that matches decides.
   if (arguments.io)
@@ -61,6 +70,13 @@ Result<> give_options(session::OptionReader& reader, const SlowArguments& argume
   // Arguments cost in quick calls too, so they are read only with filters.
   if (!arguments.trace.filters.empty() && !arguments.no_arguments) return reader.give_flag(record::kArgumentsOption);
   return {};
+}
+
+bool wants_closer_look(const io::Statistics& statistics) {
+  if (!io::lacks_slow_calls(statistics)) return false;
+  log_info("no call that ended took about " + duration_text(session::kLeastLongest) +
+           " or more; once more, with the exact clock, for the slowest");
+  return true;
 }
 
 ExitStatus run(SlowArguments arguments) {
@@ -71,8 +87,10 @@ ExitStatus run(SlowArguments arguments) {
         Error{ErrorCategory::kUsage, "--over: '" + arguments.over + "' is not a time above 0 (200ms, 0.5, 5m)"});
   const io::SlowLimits limits{
       .over = *over, .rows = arguments.rows, .with_idle = arguments.with_idle, .no_arguments = arguments.no_arguments};
+  if (*over >= kLeastCoarse) arguments.trace.wants_closer_look = wants_closer_look;
   return answer_from_trace(
-      arguments.trace, "slow", [&](session::OptionReader& reader) { return give_options(reader, arguments, *over); },
+      arguments.trace, "slow",
+      [&](session::OptionReader& reader, bool closer) { return give_options(reader, arguments, *over, closer); },
       [&](const io::Statistics& statistics, const std::string& name) {
         return arguments.format == "json" ? io::slow_json(statistics, name, limits) : io::slow_text(statistics, limits);
       });

@@ -64,6 +64,22 @@ TEST_P(Slow, NamesWhoHadTheMonitorThatASlowCallWaitedFor) {
               HasSubstr("the calls are without arguments: jtrace slow PID reads them with --filter 'Shop*'"));
 }
 
+// Of calls of 1 ms the coarse clock shows none: the JVM is traced once more. (On a busy machine one may take longer.)
+TEST_P(Slow, OfQuickCallsTheSlowestSeenIsShown) {
+  JvmOptions options = attachable(GetParam());
+  options.arguments = {"1000"};
+  auto jvm = must(JvmProcess::start(GetParam(), "Ticks", options));
+  const std::vector<std::string> words{"slow",     jvm->pid_text(),      "--duration", "2s",
+                                       "--filter", "Ticks tick include", "--format",   "json"};
+  const auto done = must(run_jtrace(words));
+  const json rows = rows_of(done);
+  ASSERT_FALSE(rows.empty()) << done.out << done.err;
+  EXPECT_EQ(rows[0]["method"], "Ticks.tick");
+  EXPECT_GE(rows[0]["seconds"], 0.001);
+  EXPECT_TRUE(rows[0]["seconds"] >= 0.002 || done.err.find("once more, with the exact clock") != std::string::npos);
+  EXPECT_EQ(json::parse(done.out)["data"][0]["overSeconds"], 0.2);
+}
+
 // A synchronized block before a call of a synchronized method of the same class: the wait is the caller's, and not the
 // callee's. Without the block it is the callee's.
 TEST_P(Slow, AWaitBelongsToTheMethodThatWaited) {

@@ -256,6 +256,16 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
   write_left_out(json, "slowMethods", methods.left_out);
 }
 
+bool lacks_slow_calls(const Statistics& statistics) {
+  bool has_duration = false;
+  for (const ScopeStatistics& each : statistics.by_scope()) {
+    if (!each.slow.methods().empty() || !each.slow.longest_first(0, true).empty()) return false;
+    has_duration |=
+        each.scope != nullptr && each.scope->methods_with_callouts != 0u && !each.scope->slower_than.empty();
+  }
+  return has_duration;
+}
+
 std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
   const std::string rest =
       "not among them: " + not_listed(statistics) + "; jtrace stack PID or jtrace profile PID --wall shows what runs\n";

@@ -20,6 +20,8 @@ struct SlowLimits {
 std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits& limits);
 // "slowCalls", "idleCalls" and "slowMethods", members of the JSON object that is open.
 void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const SlowLimits& limits);
+// The trace has calls of some time and more alone (--slower-than), and no call took that long.
+bool lacks_slow_calls(const Statistics& statistics);
 // The whole trace: as text, and as the one JSON object of every view.
 std::string slow_text(const Statistics& statistics, const SlowLimits& limits);
 std::string slow_json(const Statistics& statistics, std::string_view input, const SlowLimits& limits);
