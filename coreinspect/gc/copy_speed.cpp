@@ -1,13 +1,13 @@
 #include "coreinspect/gc/copy_speed.h"
 
 #include <algorithm>
-#include <string>
+#include <atomic>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/strings.h"
+#include "target/first_in_line.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -15,9 +15,8 @@ namespace {
 // Larger than the gaps that are read, and with that become resident.
 constexpr std::uint64_t kPiece = 1u << 20;
 static_assert(kPiece > target::ResidentPages::kSmallGap);
-constexpr std::uint64_t kPieces = 32;  // each once: a second read would find it in the processor's caches
-constexpr std::uint64_t kRoom = 8u << 20;
-constexpr int kMaxLooks = 4096;  // attempts to find a piece that is resident
+constexpr std::uint64_t kPieces = 96;  // each once: a second read would find it in the processor's caches
+constexpr int kMaxLooks = 4096;        // attempts to find a piece that is resident
 
 // A piece of one region, near this offset among the used bytes.
 AddressRange piece_at(const HeapLayout& layout, std::uint64_t offset) {
@@ -31,41 +30,52 @@ AddressRange piece_at(const HeapLayout& layout, std::uint64_t offset) {
   return {0, 0};
 }
 
-// Whether as many processors have nothing to do.
-bool is_idle(unsigned threads) {
-  constexpr std::string_view kRunning = "procs_running ";  // with the calling thread
-  const std::string stat = read_file("/proc/stat").value_or("");
-  const std::size_t at = stat.find(kRunning);
-  if (at == std::string::npos) return false;
-  const std::size_t end = stat.find('\n', at), start = at + kRunning.size();
-  const auto running = parse_decimal<unsigned>(std::string_view(stat).substr(start, end - start));
-  return running && *running - std::min(*running, 1u) + threads <= std::thread::hardware_concurrency();
-}
+struct Sample {
+  AddressRange piece;
+  std::uint64_t resident;  // bytes of it
+};
 
-}  // namespace
-
-double copy_cost(const target::ProcessMemory& memory, const HeapLayout& layout, unsigned threads) {
-  std::vector<std::byte> room(kRoom);
-  std::vector<double> costs;
+// Pieces all over the heap that are resident.
+std::vector<Sample> samples_of(const target::ProcessMemory& memory, const HeapLayout& layout) {
+  std::vector<Sample> samples;
   const std::uint64_t used = layout.used(), step = std::max(used / kPieces, kPiece);
   int looks = kMaxLooks;
   for (std::uint64_t at = 0; at < used && looks-- > 0;) {
     const AddressRange piece = piece_at(layout, at);
-    const std::uint64_t size = piece.end - piece.start, resident = memory.resident(piece.start, piece.end);
+    const std::uint64_t resident = memory.resident(piece.start, piece.end);
     const bool is_there = resident >= kPiece / 4;
+    if (is_there) samples.push_back({piece, resident});
     at += is_there ? step : kPiece;
-    if (!is_there) continue;
-    const auto to = std::span(room).subspan(costs.size() % (kRoom / kPiece) * kPiece, static_cast<std::size_t>(size));
-    // Time of the processor, not of the clock: on a busy machine the reads wait for a processor for many times as long
-    // as they take, and the copy, which has a higher priority, does not.
-    const std::uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (!memory.read_exactly(piece.start, to)) break;
-    costs.push_back(static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun) / static_cast<double>(resident));
   }
-  if (costs.empty()) return 0;
-  std::sort(costs.begin(), costs.end());
-  constexpr double kGain = 1.6;  // of several threads, which share the memory's bandwidth, on idle processors
-  return costs[costs.size() / 2] / (threads > 1 && is_idle(threads) ? kGain : 1);
+  return samples;
+}
+
+}  // namespace
+
+// As the copy is made: by so many threads, first in line for a processor, while the clock runs.
+double copy_cost(const target::ProcessMemory& memory, const HeapLayout& layout, unsigned threads) {
+  const std::vector<Sample> samples = samples_of(memory, layout);
+  std::vector<std::byte> room(kPiece * samples.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::uint64_t> read{0};
+  const auto work = [&] {
+    for (std::size_t i; (i = next.fetch_add(1)) < samples.size();) {
+      const auto& [piece, resident] = samples[i];
+      if (memory.read_exactly(piece.start, std::span(room).subspan(i * kPiece, piece.end - piece.start)))
+        read += resident;
+    }
+  };
+  std::uint64_t took = 0;
+  std::thread([&] {
+    const target::FirstInLine first;
+    const std::uint64_t begun = monotonic_ns();
+    std::vector<std::thread> helpers;
+    for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    took = monotonic_ns() - begun;
+  }).join();
+  return read == 0 ? 0 : static_cast<double>(took) / static_cast<double>(read);
 }
 
 }  // namespace jtrace::coreinspect

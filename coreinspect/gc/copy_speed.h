@@ -7,7 +7,7 @@
 
 namespace jtrace::coreinspect {
 
-// Nanoseconds per resident byte if so many threads copy; 0 if nothing could be read. Threads: any.
+// Nanoseconds per resident byte while so many threads copy; 0 if nothing could be read. Threads: any.
 double copy_cost(const target::ProcessMemory& memory, const HeapLayout& layout, unsigned threads);
 
 }  // namespace jtrace::coreinspect
