@@ -126,9 +126,9 @@ TEST_P(DebugNoStop, ReferencesAreCollectedThreadsAreNot) {
   const auto group_name = client_->ask(12, 1, ids({group_id}));
   EXPECT_EQ(reader(group_name).text(), "main");
   EXPECT_EQ(client_->ask(11, 8, ids({main})).error, kInvalidObject);  // monitors: objects of the stop
-  EXPECT_THAT(server_->err(), AllOf(HasSubstr(" and runs: the debugger sees"), HasSubstr("a collection has moved")));
   EXPECT_EQ(client_->ask(1, 6).error, 0);
   EXPECT_EQ(must(server_->wait_exit()), 0) << server_->err();
+  EXPECT_THAT(server_->err(), AllOf(HasSubstr(" and runs: the debugger sees"), HasSubstr("a collection has moved")));
 }
 
 // The reference that a frame has is of the stop, and the number beside it still is what it was.
