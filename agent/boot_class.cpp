@@ -23,7 +23,9 @@ bool threw(JNIEnv* jni) {
   return true;
 }
 
-bool initialize(JNIEnv* jni, const char* name) {
+}  // namespace
+
+jclass boot_class(JNIEnv* jni, const char* name, bool initialized) {
   char dotted[64];
   std::size_t length = 0;
   for (; name[length] != '\0' && length + 1 < sizeof dotted; ++length)
@@ -35,12 +37,11 @@ bool initialize(JNIEnv* jni, const char* name) {
                            : jni->GetStaticMethodID(class_class, "forName",
                                                     "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
   jstring text = jni->NewStringUTF(dotted);
-  if (threw(jni) || for_name == nullptr || text == nullptr) return false;
-  jni->CallStaticObjectMethod(class_class, for_name, text, JNI_TRUE, static_cast<jobject>(nullptr));
-  return !threw(jni);
+  if (threw(jni) || for_name == nullptr || text == nullptr) return nullptr;
+  jobject found = jni->CallStaticObjectMethod(class_class, for_name, text, initialized ? JNI_TRUE : JNI_FALSE,
+                                              static_cast<jobject>(nullptr));
+  return threw(jni) ? nullptr : static_cast<jclass>(found);
 }
-
-}  // namespace
 
 jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
                          const JNINativeMethod* natives, jint count, const char*& error) {
@@ -53,7 +54,7 @@ jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfi
   g_awaited.bound = false;
   g_awaited.name.store(name, std::memory_order_release);
   jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_CLASS_PREPARE, nullptr);
-  const bool done = initialize(jni, name);
+  const bool done = boot_class(jni, name, true) != nullptr;
   g_awaited.name.store(nullptr, std::memory_order_release);
   error = "the JVM did not take the native methods that callouts call";
   if (!done || !g_awaited.bound) return nullptr;

@@ -1,4 +1,5 @@
-// Defines a class of jtrace in java.lang by the boot loader: every class sees it, whatever its loader and module.
+// Classes of the boot loader: one of jtrace in java.lang, which every class sees, whatever its loader and module; and
+// those of the JDK as they are.
 #pragma once
 
 #include <jni.h>
@@ -17,6 +18,10 @@ namespace jtrace::agent {
 // ClassPrepare event below that.
 jclass define_boot_class(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, classfile::ByteView bytes,
                          const JNINativeMethod* natives, jint count, const char*& error);
+
+// The class of that name ("java/lang/Thread") of the boot loader, a local reference; nullptr: there is none. No
+// exception is left pending. It is initialized by this only if `initialized`: FindClass of JNI does it always.
+jclass boot_class(JNIEnv* jni, const char* name, bool initialized);
 
 // Call it at every ClassPrepare; it takes one load. True: it was the class that is being defined.
 bool boot_class_prepared(jvmtiEnv* jvmti, JNIEnv* jni, jclass klass);

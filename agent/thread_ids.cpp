@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "agent/boot_class.h"
 #include "agent/jvm_support.h"
 #include "trace/vm_threads.h"
 
@@ -35,20 +36,6 @@ record::ThreadWas state_of(jvmtiEnv* jvmti, jthread thread) {
   return (state & JVMTI_THREAD_STATE_IN_NATIVE) != 0 ? ThreadWas::kNative : ThreadWas::kRunnable;
 }
 
-// The class of that name of the boot loader, not initialized (FindClass initializes); nullptr: none.
-jclass class_as_it_is(JNIEnv* jni, const char* name) {
-  jclass type = jni->FindClass("java/lang/Class");
-  jmethodID for_name =
-      jni->GetStaticMethodID(type, "forName", "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
-  jstring text = jni->NewStringUTF(name);
-  jobject found = nullptr;
-  if (for_name != nullptr && text != nullptr)
-    found = jni->CallStaticObjectMethod(type, for_name, text, jboolean{JNI_FALSE}, jobject{nullptr});
-  if (!jni->ExceptionCheck()) return static_cast<jclass>(found);
-  jni->ExceptionClear();
-  return nullptr;
-}
-
 }  // namespace
 
 const char* ThreadIds::start(JNIEnv* jni, jvmtiEnv* jvmti) {
@@ -70,9 +57,9 @@ const char* ThreadIds::start(JNIEnv* jni, jvmtiEnv* jvmti) {
 // JDK 21 and later (java/lang/BaseVirtualThread.java, VirtualThread.java); earlier JDKs have no virtual threads.
 void ThreadIds::find_virtual(JNIEnv* jni) {
   LocalFrame frame(jni, 8);
-  if (jclass base = class_as_it_is(jni, "java.lang.BaseVirtualThread"))
+  if (jclass base = boot_class(jni, "java/lang/BaseVirtualThread", false))
     virtual_class_ = static_cast<jclass>(jni->NewGlobalRef(base));
-  if (jclass mounted = class_as_it_is(jni, "java.lang.VirtualThread"))
+  if (jclass mounted = boot_class(jni, "java/lang/VirtualThread", false))
     mounted_class_ = static_cast<jclass>(jni->NewGlobalRef(mounted));
 }
 

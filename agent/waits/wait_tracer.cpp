@@ -199,7 +199,7 @@ const char* WaitTracer::prepare(JNIEnv* jni, std::uint64_t events) {
   for (const WaitKind& kind : kWaitKinds) {
     if (!wants(kind.event)) continue;
     if (const char* error = (this->*kind.find)(jni)) return error;
-    if (kind.with == nullptr || jni->FindClass(kind.with) != nullptr) rewritten_ |= kind.event;
+    if (kind.with == nullptr || boot_class(jni, kind.with, false) != nullptr) rewritten_ |= kind.event;
     threw(jni);
   }
   return nullptr;
