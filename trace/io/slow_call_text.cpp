@@ -47,6 +47,16 @@ std::string kind_text(const Scope& scope, const SlowCall& call, const SlowCall::
   return more.empty() || is_all ? more : " (longest " + millis(waited.longest_ns()) + " ms" + more + ")";
 }
 
+// " (young, G1 Evacuation Pause)"; of several that of the longest, with its duration.
+std::string pause_text(const ScopeStatistics& statistics, const SlowCall& call) {
+  const GcPause& longest = call.longest_pause;
+  const std::string &kind = statistics.pause_texts[longest.kind], &cause = statistics.pause_texts[longest.cause];
+  const std::string why = kind + (kind.empty() || cause.empty() ? "" : ", ") + cause;
+  if (longest.duration == 0 || why.empty()) return {};
+  const bool is_all = longest.duration >= call.paused / 100 * 99;
+  return " (" + (is_all ? "" : "longest " + millis(longest.duration) + " ms ") + why + ")";
+}
+
 std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
   std::string text;
   const auto add = [&](const char* what, std::uint64_t ns, const std::string& more = {}) {
@@ -54,7 +64,7 @@ std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
   };
   for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
     add(kWords[kind], call.waits[kind].ns, kind_text(*statistics.scope, call, call.waits[kind]));
-  add("pauses", call.paused);
+  add("pauses", call.paused, pause_text(statistics, call));
   add("the process stood still", call.stopped);
   add("on a processor", call.cpu.value_or(0));
   if (shows_other(call)) add("other", call.other());
@@ -72,11 +82,14 @@ bool may_be_recorded(const Scope& scope, std::uint64_t events) {
   return !scope.has_events_option || (scope.asked_events & events) != 0;
 }
 
-void write_waits(JsonWriter& json, const Scope& scope, const SlowCall& call) {
+void write_waits(JsonWriter& json, const ScopeStatistics& statistics, const SlowCall& call) {
+  const Scope& scope = *statistics.scope;
   for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
     if (may_be_recorded(scope, kEventsOfWaits[kind]) || call.waits[kind].ns != 0)
       json.member(wait_name(static_cast<WaitKind>(kind)), as_seconds(call.waits[kind].ns));
   if (may_be_recorded(scope, record::kGcEvent)) json.member("paused", as_seconds(call.paused));
+  if (call.longest_pause.cause != 0) json.member("pauseCause", statistics.pause_texts[call.longest_pause.cause]);
+  if (call.longest_pause.kind != 0) json.member("pauseKind", statistics.pause_texts[call.longest_pause.kind]);
   if (call.stopped != 0) json.member("processStopped", as_seconds(call.stopped));
   if (call.cpu) json.member("onProcessor", as_seconds(*call.cpu));
   json.member("other", as_seconds(call.other())).key("longestWaits").begin_array();
@@ -160,7 +173,7 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
   json.member("arguments", call.arguments).member("threadId", call.thread);
   json.member("thread", scope.thread_name(call.thread));
   write_end(json, call);
-  write_waits(json, scope, call);
+  write_waits(json, statistics, call);
   json.member("heldUpOthers", as_seconds(statistics.slow.held_up_others(call)));
   if (call.waits_cut) json.member("lastWaitsOnly", SlowCalls::kMaxWaits);
   const Wait& longest = call.longest().longest;

@@ -150,15 +150,24 @@ void SlowCalls::note_call(std::uint64_t thread, std::vector<OpenFrame>& stack, s
                 .cpu = cpu};
   fill_waits(call);
   if (open) add_wait(call, *open);
+  fill_pauses(call, pauses);
   Kept& kept = call.is_all_naps() ? napping_ : busy_;
   if (!kept.takes(duration)) return kept.leave_out(duration);
   take_callee(call, frame);
-  call.paused = paused_within(pauses, call.start, time);
-  call.paused_awake = call.paused;
-  for (auto pause = pauses.rbegin(); pause != pauses.rend() && pause->start + pause->duration > call.start; ++pause)
-    call.paused_awake -= std::min(call.paused_awake, waited_within(call, pause->start, pause->start + pause->duration));
   fill_standstills(call, pauses);
   kept.add(key, std::move(call));
+}
+
+void SlowCalls::fill_pauses(SlowCall& call, const std::vector<GcPause>& pauses) const {
+  const std::uint64_t end = call.start + call.duration;
+  std::uint64_t most = 0;  // of the call
+  for (auto pause = pauses.rbegin(); pause != pauses.rend() && pause->start + pause->duration > call.start; ++pause) {
+    const std::uint64_t until = pause->start + pause->duration, within = overlap(pause->start, until, call.start, end);
+    call.paused += within;
+    call.paused_awake += within - std::min(within, waited_within(call, pause->start, until));
+    if (within > most) call.longest_pause = *pause;
+    most = std::max(most, within);
+  }
 }
 
 void SlowCalls::note_standstill(std::uint64_t from, std::uint64_t to) {

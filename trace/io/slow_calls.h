@@ -90,6 +90,7 @@ struct SlowCall {
   std::uint64_t napping = 0;         // ns: what of the waits is naps
   std::uint64_t paused = 0;          // by collections; counted in addition to the waits
   std::uint64_t paused_awake = 0;    // what of it is in no wait
+  GcPause longest_pause;             // whole, also if the call has a part of it alone; duration 0: none
   std::uint64_t stopped = 0;         // the process stood still (SIGSTOP, a debugger, a freezer); beside the waits
   std::uint64_t stopped_awake = 0;   // what of it is in no wait
   std::optional<std::uint64_t> cpu;  // ns on a processor; absent: the trace does not have it
@@ -105,7 +106,11 @@ struct SlowCall {
   // What is none of these: on a processor, ready for one, or in native code that waits. Without `cpu`, if that is
   // known.
   std::uint64_t other() const;
-  bool is_all_naps() const { return duration >= kLeastNap && napping >= duration / 100 * kIdlePercent; }
+  // What of the waits was a pause is no nap: the collector made the call long, whatever its thread did.
+  bool is_all_naps() const {
+    const std::uint64_t napped = napping - std::min(napping, paused - paused_awake), rest = duration - paused;
+    return duration >= kLeastNap && paused < duration / 2 && napped >= rest / 100 * kIdlePercent;
+  }
 };
 
 class SlowCalls {
@@ -150,6 +155,7 @@ class SlowCalls {
   void fill_waits(SlowCall& call) const;
   std::uint64_t waited_within(const SlowCall& call, std::uint64_t start, std::uint64_t end) const;
   static void add_wait(SlowCall& call, const Wait& wait);
+  void fill_pauses(SlowCall& call, const std::vector<GcPause>& pauses) const;
   void take_callee(SlowCall& call, const OpenFrame& frame);
   bool is_idle(const SlowCall& call) const;
 

@@ -27,13 +27,28 @@ void each_method(const std::vector<const SlowCall*>& calls, auto&& f) {
   }
 }
 
+bool is_in(const std::vector<const SlowCall*>& calls, const SlowCall* call) {
+  return std::find(calls.begin(), calls.end(), call) != calls.end();
+}
+
 }  // namespace
+
+std::vector<const SlowCall*> unusual_idle_calls(const ScopeStatistics& statistics, std::uint64_t over) {
+  std::unordered_map<std::uint64_t, std::int64_t> others;  // by method: more calls that are not idle than idle ones
+  for (const SlowCall* call : statistics.slow.longest_first(over, false, Which::kBusy)) ++others[call->method];
+  std::vector<const SlowCall*> calls = statistics.slow.longest_first(over, false, Which::kIdle);
+  for (const SlowCall* call : calls) --others[call->method];
+  std::erase_if(calls, [&](const SlowCall* call) { return others[call->method] <= 0; });
+  return calls;
+}
 
 IdleCalls idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows) {
   IdleCalls made;
   std::unordered_map<std::uint64_t, IdleMethod> methods;
   std::unordered_map<std::uint64_t, std::unordered_set<std::uint64_t>> threads;
+  const std::vector<const SlowCall*> unusual = unusual_idle_calls(statistics, over);
   for (const SlowCall* call : all_of(statistics, over, Which::kIdle)) {
+    if (is_in(unusual, call)) continue;
     ++made.all;
     IdleMethod& method = methods[call->method];
     method.method = call->method;

@@ -23,6 +23,9 @@ struct IdleCalls {
   std::size_t all = 0;       // number of calls
   bool are_more = false;     // there were, which are not kept
 };
+// Idle calls of `over` ns or longer of methods in which most calls of that time are not idle: there one that slept is
+// the exception, not the rule. They are listed by themselves, and are not among idle_calls(). Longest first.
+std::vector<const SlowCall*> unusual_idle_calls(const ScopeStatistics& statistics, std::uint64_t over);
 // Those of `over` ns or longer. `statistics` is borrowed.
 IdleCalls idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows);
 // Methods whose calls that are kept are idle, and the callees that take their time.

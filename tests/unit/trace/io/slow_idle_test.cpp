@@ -40,6 +40,53 @@ TEST_F(SlowTrace, IdleCallsStandByMethodAfterTheOthers) {
   EXPECT_THAT(text_, Not(HasSubstr("idle:")));
 }
 
+// A thread that waits for 4 ms stands for 230 ms more because of a collection: that is no nap.
+TEST_F(SlowTrace, ACallThatACollectionMadeLongIsNotIdle) {
+  define(1, "find");
+  define(2, "nap");
+  enter(1, 0);
+  write(MonWait{.threadIdRef = ThreadId(1), .time = at(0), .objIdRef = ObjectId::sleep(), .timeout = 4});
+  write(GcStart{.threadIdRef = ThreadId(9), .time = at(3)});
+  write(GcFinish{.threadIdRef = ThreadId(9), .time = at(233), .cause = "System.gc()", .kind = "full"});
+  write(MonWaited{.threadIdRef = ThreadId(1), .time = at(234), .objIdRef = ObjectId::sleep(), .timeout = 4});
+  leave(234);
+  enter(2, 1000);
+  write(MonWait{.threadIdRef = ThreadId(1), .time = at(1000), .objIdRef = ObjectId::sleep(), .timeout = 4});
+  write(GcStart{.threadIdRef = ThreadId(9), .time = at(1100)});
+  write(GcFinish{.threadIdRef = ThreadId(9), .time = at(1300)});
+  write(MonWaited{.threadIdRef = ThreadId(1), .time = at(1999), .objIdRef = ObjectId::sleep(), .timeout = 4});
+  leave(2000);
+  const json slow = calls(200);
+  ASSERT_EQ(slow.size(), 1u) << text_;
+  EXPECT_EQ(slow[0]["method"], "find");
+  EXPECT_EQ(slow[0]["pauseCause"], "System.gc()");
+  EXPECT_EQ(slow[0]["pauseKind"], "full");
+  EXPECT_THAT(text_, HasSubstr("sleeping 234.000 ms, pauses 230.000 ms (full, System.gc())\n"));
+  EXPECT_EQ(all_["idleCallsAll"], 1);
+}
+
+// Where most slow calls of a method are slow for something else, one that slept is listed with them.
+TEST_F(SlowTrace, ACallThatSleptAsAnExceptionIsListed) {
+  define(1, "order");
+  define(2, "nap");
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    enter(1, 10'000 * i);
+    leave(10'000 * i + 400);
+    enter(2, 10'000 * i + 1000);
+    sleep(10'000 * i + 1000, 10'000 * i + 1500);
+    leave(10'000 * i + 1500);
+  }
+  enter(1, 50'000);
+  sleep(50'000, 50'420);
+  leave(50'420);
+  const json slow = calls(300);
+  ASSERT_EQ(slow.size(), 4u) << text_;
+  EXPECT_DOUBLE_EQ(slow[0]["sleeping"], 0.42);
+  EXPECT_EQ(all_["slowCallsAll"], 4);
+  EXPECT_EQ(all_["idleCallsAll"], 3);
+  EXPECT_EQ(all_["idleCalls"][0]["method"], "nap");
+}
+
 TEST_F(SlowTrace, IdleCallsDoNotTakeThePlaceOfOthers) {
   define(1, "nap");
   define(2, "work");
