@@ -272,22 +272,41 @@ void write_exceptions(JsonWriter& json, const ScopeStatistics& statistics, std::
   write_left_out(json, "exceptions", rows_left_out(all.size(), rows));
 }
 
+namespace {
+
+// "" if no method got callouts while the JVM ran.
+std::string not_listed(const Statistics& statistics) {
+  const auto& scopes = statistics.by_scope();
+  const bool late = std::any_of(scopes.begin(), scopes.end(), [](const ScopeStatistics& each) {
+    return each.scope != nullptr && each.scope->methods_with_callouts.value_or(0) != 0;
+  });
+  return late ? "what a method without callouts (of the JDK) threw into a call that began before the trace and caught "
+                "it, as the loop of a service does"
+              : "";
+}
+
+}  // namespace
+
 std::string exceptions_text(const Statistics& statistics, std::size_t rows) {
+  const std::string unseen = not_listed(statistics);
+  const std::string last =
+      unseen.empty() ? "" : "not among them: " + unseen + "; a JVM that is started with -agentpath shows it\n";
   std::string out;
   for (const std::string& process : statistics.process_ids())
     if (const ScopeStatistics* chosen = statistics.chosen(process, Family::kExceptions))
       out += exceptions_of(*chosen, rows) + lost_events(*chosen);
-  if (!out.empty()) return out;
+  if (!out.empty()) return out + last;
   out = "no exceptions in the trace" + recorded_without(statistics, Family::kExceptions) + "\n";
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr) out += lost_events(each);
-  return out;
+  return out + last;
 }
 
 std::string exceptions_json(const Statistics& statistics, std::string_view input, std::size_t rows) {
   std::string out;
   JsonWriter json(out);
   begin_trace_view(json, "exceptions", statistics, input);
+  if (const std::string unseen = not_listed(statistics); !unseen.empty()) json.member("notListed", unseen);
   json.key("data").begin_array();
   for (const std::string& process : statistics.process_ids()) {
     const ScopeStatistics* chosen = statistics.chosen(process, Family::kExceptions);
