@@ -128,7 +128,7 @@ std::string views_of_time() {
               time_of("x.started") + " AS time, (x.ended - x.started) / 1e6 AS ms, x.kind, " +
                   thread_name("x.thread", "") + " AS thread, x.class, CASE WHEN x.owner IS NOT NULL THEN " +
                   thread_name("x.owner", "o") +
-                  " END AS owner, x.complete, x.started, x.ended, x.thread AS thread_id, x.agent",
+                  " END AS owner, x.complete, x.started, x.ended, x.thread AS thread_id, x.object, x.agent",
               "wait x" + thread_join("x.thread") + thread_join("x.owner", "o")) +
          view("pauses",
               time_of("x.started") +
