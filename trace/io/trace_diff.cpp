@@ -325,6 +325,7 @@ Result<Recording> recording_of(const JsonValue& histogram, std::string name) {
   if (histogram["view"].text() != "histogram" || !histogram["data"].is(JsonValue::Kind::kArray))
     return fail(ErrorCategory::kMalformed, "it is not the JSON of 'jtrace inspect ... histogram --format json'");
   if (histogram.has("classObjects")) made.made.parameters = kReachable;
+  else made.notes.push_back(made.name + ": garbage counts too; histogram --reachable has what is held alone");
   FigureTable table{.title = "heap, by class", .unit = "bytes", .over_time = false, .rows = {}};
   for (const JsonValue& row : histogram["data"].items()) {
     Figure& figure = table.rows[row["class"].text()];  // classes of several loaders together

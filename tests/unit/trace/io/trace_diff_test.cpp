@@ -240,6 +240,8 @@ TEST(TraceDiff, HistogramsAreComparedAsTheyAre) {
   EXPECT_THAT(text, HasSubstr("gone"));
   EXPECT_THAT(text, HasSubstr("new"));
   EXPECT_THAT(text, HasSubstr("2 -> 4"));
+  EXPECT_THAT(text, HasSubstr("note: h.json: garbage counts too; histogram --reachable"));
+  EXPECT_TRUE(histogram(R"({"view":"histogram","classObjects":1,"data":[]})").notes.empty());
   EXPECT_FALSE(recording_of(*JsonValue::parse(R"({"view":"flags","data":[]})"), "x"));
 }
 
