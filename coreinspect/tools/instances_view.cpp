@@ -30,10 +30,14 @@ Found find_objects(const ObjectGraph& graph, const ClassChoice& choice) {
   return found;
 }
 
-// Those that are reachable first, then the larger ones: that is for arrays.
+// Those that are reachable first, lambdas last (they come with a pattern as com.example.*, in numbers), then the larger
+// ones: that is for arrays.
 void keep_first(const ObjectGraph& graph, std::vector<std::uint32_t>& objects, std::size_t most) {
+  std::vector<char> is_lambda;  // by class
+  for (const auto& each : graph.classes()) is_lambda.push_back(each.name.find("$$Lambda") == std::string::npos ? 0 : 1);
   const auto order = [&](std::uint32_t object) {
-    return std::tuple(graph.strength(object) == Strength::kGarbage, ~graph.bytes(object), object);
+    return std::tuple(graph.strength(object) == Strength::kGarbage, is_lambda[graph.class_of(object)],
+                      ~graph.bytes(object), object);
   };
   const auto end = objects.begin() + static_cast<std::ptrdiff_t>(std::min(most, objects.size()));
   std::partial_sort(objects.begin(), end, objects.end(),
