@@ -79,9 +79,10 @@ void add_allocations_command(CLI::App& app, ExitStatus& status) {
                    "only objects of this class: Order, 'byte[]', 'com.example.*' (default: all)")
       ->type_name("CLASS");
   command
-      ->add_option("--by", arguments->by,
-                   "one table: class, site, stack or thread (default: all, stack only with --class)")
-      ->check(one_of({"class", "site", "stack", "thread"}));
+      ->add_option(
+          "--by", arguments->by,
+          "one table: class, site, method (of the program), stack or thread (default: all, stack only with --class)")
+      ->check(one_of({"class", "site", "method", "stack", "thread"}));
   command
       ->add_option("--" + std::string(record::kSampleIntervalOption), arguments->sample_interval,
                    record::option_help("without --filter: bytes between samples (default: {default}); 0: every object",

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/class_names.h"
+#include "base/jdk_names.h"
 
 namespace jtrace::trace::io {
 
@@ -23,6 +24,15 @@ std::string frame_text(std::string_view frame) {
   std::string text(frame);
   std::replace(text.begin(), text.end(), '/', '.');
   return text;
+}
+
+std::string_view program_frames(std::string_view stack) {
+  while (!stack.empty()) {
+    const std::size_t end = std::min(stack.find(';'), stack.size());
+    if (!is_of_the_jdk(frame_text(stack.substr(0, end)))) return stack.substr(0, stack.find(';', end + 1));
+    stack.remove_prefix(std::min(end + 1, stack.size()));
+  }
+  return stack;
 }
 
 std::uint32_t AllocationPlaces::id_of(std::string_view word) {
@@ -64,14 +74,15 @@ std::vector<bool> AllocationPlaces::chosen(const std::string& wanted) const {
 std::vector<AllocationRow> AllocationPlaces::rows(AllocationsBy by, const std::string& wanted) const {
   const std::vector<bool> is_chosen = chosen(wanted);
   std::map<std::tuple<std::string_view, std::string_view, std::uint64_t>, Allocated> sums;
-  const bool with_stack = by == AllocationsBy::kSite || by == AllocationsBy::kStack;
+  const bool with_stack = by != AllocationsBy::kClass && by != AllocationsBy::kThread;
   for (const auto& [place, amount] : places_) {
     const auto& [type_id, stack_id, thread] = place;
     const std::string_view type = *words_[type_id];
     std::string_view stack = *words_[stack_id];
     if (!is_chosen[type_id]) continue;
-    if (with_stack && stack.empty()) continue;
     if (by == AllocationsBy::kSite) stack = stack.substr(0, stack.find(';'));
+    if (by == AllocationsBy::kMethod) stack = stack == kOtherStacks ? std::string_view() : program_frames(stack);
+    if (with_stack && stack.empty()) continue;
     sums[{by == AllocationsBy::kThread ? "" : type, with_stack ? stack : "", by == AllocationsBy::kThread ? thread : 0}]
         .add(amount);
   }

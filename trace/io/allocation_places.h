@@ -23,11 +23,13 @@ struct Allocated {
   void add(const Allocated& other);
 };
 
-enum class AllocationsBy : std::uint8_t { kClass, kSite, kStack, kThread };
+enum class AllocationsBy : std::uint8_t { kClass, kSite, kStack, kThread, kMethod };
 
 struct AllocationRow {
-  std::string type;          // by class, site and stack
-  std::string stack;         // by site: its first frame; by stack: frames separated by ';', innermost first
+  std::string type;  // by class, site, stack and method
+  // By site: its first frame; by stack: frames separated by ';', innermost first; by method: the innermost frame of the
+  // program and the one that called it.
+  std::string stack;
   std::uint64_t thread = 0;  // by thread
   Allocated amount;
 };
@@ -40,7 +42,7 @@ class AllocationPlaces {
   // `stack`: contextData, "" if the trace has none.
   void add(std::string_view type, std::string_view stack, std::uint64_t thread, const AllocationWeight& weight);
   // Those of the classes that `wanted` means (base/class_names.h; "": all), most bytes first. By site and by stack only
-  // those with a stack.
+  // those with a stack, by method those with a frame that is not of the JDK.
   std::vector<AllocationRow> rows(AllocationsBy by, const std::string& wanted) const;
   Allocated total(const std::string& wanted) const;
   // The names of these classes; kNotFound with what would be meant, if none of them was allocated.
@@ -60,6 +62,8 @@ class AllocationPlaces {
   bool has_stacks_ = false;
 };
 
+// Of a stack, the innermost frame that is not of the JDK and the next one; "" if there is none.
+std::string_view program_frames(std::string_view stack);
 // "com.example.Shop.serve:12" of a frame as a stack has it.
 std::string frame_text(std::string_view frame);
 

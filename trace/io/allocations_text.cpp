@@ -14,10 +14,11 @@ namespace jtrace::trace::io {
 namespace {
 
 // In the order in which they are printed.
-constexpr AllocationsBy kEach[] = {AllocationsBy::kClass, AllocationsBy::kSite, AllocationsBy::kThread,
-                                   AllocationsBy::kStack};
-constexpr const char* kWords[] = {"class", "site", "stack", "thread"};  // by AllocationsBy
-constexpr const char* kTitles[] = {"CLASS", "SITE", "STACK", "THREAD"};
+constexpr AllocationsBy kEach[] = {AllocationsBy::kClass, AllocationsBy::kSite, AllocationsBy::kMethod,
+                                   AllocationsBy::kThread, AllocationsBy::kStack};
+constexpr const char* kWords[] = {"class", "site", "stack", "thread", "method"};  // by AllocationsBy
+constexpr const char* kTitles[] = {"CLASS", "SITE", "STACK", "THREAD",
+                                   "METHOD (the innermost that is not of the JDK), and who called it"};
 
 std::size_t index_of(AllocationsBy by) { return static_cast<std::size_t>(by); }
 std::uint64_t rounded(double amount) { return static_cast<std::uint64_t>(std::llround(amount)); }
@@ -34,6 +35,15 @@ std::size_t rows_of(const AllocationsView& view, AllocationsBy by) {
 // Otherwise the stacks are the sites.
 bool has_callers(const std::vector<AllocationRow>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.stack.find(';') != row.stack.npos; });
+}
+
+// Unasked the methods are shown where they are not the sites: where the JDK makes objects for the program.
+bool are_sites(const std::vector<AllocationRow>& methods, const std::vector<AllocationRow>& sites) {
+  const auto site = [](const AllocationRow& row) { return row.stack.substr(0, row.stack.find(';')); };
+  return std::all_of(methods.begin(), methods.end(), [&](const AllocationRow& row) {
+    return std::any_of(sites.begin(), sites.end(),
+                       [&](const AllocationRow& each) { return each.stack == site(row) && each.type == row.type; });
+  });
 }
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
@@ -120,8 +130,11 @@ class TextView {
     return classes || classes.error().help.empty() ? "" : "; " + printable(classes.error().help);
   }
   void table(AllocationsBy by) {
-    const bool needs_stack = by == AllocationsBy::kSite || by == AllocationsBy::kStack;
+    const bool needs_stack = by != AllocationsBy::kClass && by != AllocationsBy::kThread;
     const auto rows = statistics_.places.rows(by, view_.type);
+    if (by == AllocationsBy::kMethod && !view_.by &&
+        are_sites(rows, statistics_.places.rows(AllocationsBy::kSite, view_.type)))
+      return;
     if (by == AllocationsBy::kStack && !view_.by && !has_callers(rows)) return;
     if (needs_stack && !statistics_.places.has_stacks()) {
       out_ += "  no sites: no stack was recorded (attach: --stack-depth; probe: --stack)\n";
@@ -132,10 +145,12 @@ class TextView {
     out_ += std::string(line) + kTitles[index_of(by)] + "\n";
     for (std::size_t i = 0; i < std::min(rows_of(view_, by), rows.size()); ++i) row(by, rows[i]);
     out_ += more_rows(rows_left_out(rows.size(), rows_of(view_, by)));
-    if (needs_stack) without_stack(rows);
+    if (by == AllocationsBy::kMethod)
+      without_stack(rows, "(no method of the program in what was recorded of the stack)");
+    // Recorded by the JVM, before the class had callouts.
+    else if (needs_stack) without_stack(rows, "(recorded without a site)");
   }
-  // Recorded by the JVM, before the class had callouts.
-  void without_stack(const std::vector<AllocationRow>& rows) {
+  void without_stack(const std::vector<AllocationRow>& rows, const char* what) {
     Allocated rest = statistics_.places.total(view_.type);
     for (const AllocationRow& row : rows) {
       rest.bytes -= row.amount.bytes;
@@ -144,7 +159,7 @@ class TextView {
     if (rest.bytes < 0.5) return;
     rest.objects = std::max(rest.objects, 0.0);
     amounts(rest);
-    out_ += std::string(has_error_ ? 7 : 0, ' ') + "  (recorded without a site)\n";
+    out_ += std::string(has_error_ ? 7 : 0, ' ') + "  " + what + "\n";
   }
   void amounts(const Allocated& amount) {
     char line[128];
@@ -162,6 +177,7 @@ class TextView {
       case AllocationsBy::kThread:
         out_ += row.thread == 0 ? "?" : printable(statistics_.scope->thread_name(row.thread));
         break;
+      case AllocationsBy::kMethod: out_ += method_text(row); break;
       case AllocationsBy::kStack:
         out_ += printable(row.type);
         for (const std::string& frame : frames_of(row.stack))
@@ -169,6 +185,12 @@ class TextView {
         break;
     }
     out_ += "\n";
+  }
+
+  static std::string method_text(const AllocationRow& row) {
+    const std::vector<std::string> frames = frames_of(row.stack);
+    return printable(frames[0]) + " " + printable(row.type) +
+           (frames.size() == 1 ? "" : ", called in " + printable(frames[1]));
   }
 
   const ScopeStatistics& statistics_;
@@ -185,6 +207,10 @@ void write_row(JsonWriter& json, const ScopeStatistics& statistics, AllocationsB
   if (by == AllocationsBy::kThread)
     json.member("threadId", row.thread)
         .member("name", row.thread == 0 ? "" : statistics.scope->thread_name(row.thread));
+  if (by == AllocationsBy::kMethod) {
+    const std::vector<std::string> frames = frames_of(row.stack);
+    json.member("method", frames[0]).member("calledIn", frames.size() == 1 ? "" : frames[1]);
+  }
   if (by == AllocationsBy::kStack) {
     json.key("stack").begin_array();
     for (const std::string& frame : frames_of(row.stack)) json.value(frame);

@@ -10,11 +10,11 @@ namespace jtrace::trace::io {
 
 struct AllocationsView {
   std::string type;                 // which classes (base/class_names.h); "": all
-  std::optional<AllocationsBy> by;  // none: by class, site and thread, and of a class by stack
+  std::optional<AllocationsBy> by;  // none: by class, site, method and thread, and of a class by stack
   std::size_t rows = 20;            // of each table
 };
 
-// "class", "site", "stack", "thread"; none for any other word.
+// "class", "site", "stack", "thread", "method"; none for any other word.
 std::optional<AllocationsBy> allocations_by(std::string_view word);
 
 std::string allocations_text(const Statistics& statistics, const AllocationsView& view);

@@ -143,6 +143,27 @@ TEST(Allocations, WithoutSamplesSayWhatToType) {
   EXPECT_THAT(text("shop.s*"), HasSubstr("--filter 'shop.*'"));
 }
 
+// The JDK makes arrays for the program: which of its methods, and who called that.
+TEST(Allocations, AreSummedUpByTheMethodsOfTheProgram) {
+  const auto array = [](int id, const std::string& stack) {
+    return alloc(id, "isArray=\"8\" size=\"1000\" contextData=\"" + stack + "\"");
+  };
+  const std::string framed = "java/util/Arrays.copyOf:9;java/io/Out.grow:3;x/Framer.frame:31;";
+  Statistics all, own;
+  feed(head("a", "jtrace", kAll) + array(1, framed + "x/Smtp.send:20;x/Main.main:1") +
+           array(2, framed + "x/Smtp.send:20;x/Other.main:1") + array(3, framed + "x/Feed.push:8") +
+           array(4, "java/util/Arrays.copyOf:9;java/lang/Thread.run:1"),
+       all);
+  const std::string text = allocations_text(all, {.type = "byte[]"});
+  EXPECT_THAT(text, ContainsRegex("2000 +50.0% +2  x.Framer.frame:31 byte\\[\\], called in x.Smtp.send:20\n"));
+  EXPECT_THAT(text, ContainsRegex("1000 +25.0% +1  x.Framer.frame:31 byte\\[\\], called in x.Feed.push:8\n"));
+  EXPECT_THAT(text, ContainsRegex("1000 +25.0% +1  .no method of the program in what was recorded"));
+  EXPECT_THAT(allocations_json(all, "x", {.by = AllocationsBy::kMethod}),
+              HasSubstr(R"("class":"byte[]","method":"x.Framer.frame:31","calledIn":"x.Smtp.send:20","bytes":2000)"));
+  feed(head("a", "jtrace", kAll) + kObjects, own);
+  EXPECT_THAT(allocations_text(own, {}), Not(HasSubstr("METHOD"))) << "each is a site";
+}
+
 // Filters select the classes of sampled objects: of "t.*" there are no byte[], whoever makes them.
 TEST(Allocations, SayThatFiltersLeaveObjectsOut) {
   const std::string filters =
