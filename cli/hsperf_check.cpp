@@ -27,7 +27,7 @@ struct CheckArguments {
   std::vector<std::string> expressions;
   std::string command, format = "text";
   std::chrono::nanoseconds interval = std::chrono::seconds(1), hold{0}, timeout{0};
-  bool until = false, quiet = false;
+  bool until = false, any = false, quiet = false;
   bool is_quiet() const { return quiet || log_level() == LogLevel::kError; }
 };
 
@@ -91,16 +91,17 @@ class Check {
       JTRACE_RETURN_IF_ERROR(source_.read(now_));
       for (Condition& each : conditions_)
         if (!each.answered) JTRACE_RETURN_IF_ERROR(look(each, first ? nullptr : &before_));
-      if (!goes_on) return give_up();  // the last look is that of the end
+      if (!goes_on && !is_answered()) return give_up();  // the last look is that of the end
     }
     return {};
   }
 
   ExitStatus status() const {
     if (has_run_out_) return ExitStatus::kTimeout;
-    return std::all_of(conditions_.begin(), conditions_.end(), [](const Condition& each) { return each.answer.holds; })
-               ? ExitStatus::kOk
-               : ExitStatus::kRefused;
+    const auto holds = [](const Condition& each) { return each.answer.holds; };
+    const bool good = arguments_.any ? std::any_of(conditions_.begin(), conditions_.end(), holds)
+                                     : std::all_of(conditions_.begin(), conditions_.end(), holds);
+    return good ? ExitStatus::kOk : ExitStatus::kRefused;
   }
 
   Result<> print_json() const {
@@ -123,7 +124,9 @@ class Check {
   };
 
   bool is_answered() const {
-    return std::all_of(conditions_.begin(), conditions_.end(), [](const Condition& each) { return each.answered; });
+    const auto answered = [](const Condition& each) { return each.answered; };
+    return arguments_.any ? std::any_of(conditions_.begin(), conditions_.end(), answered)
+                          : std::all_of(conditions_.begin(), conditions_.end(), answered);
   }
 
   // False if the time is over.
@@ -215,6 +218,7 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
                    "old.share > 90%'")
       ->required();
   auto* until = command->add_flag("--until", arguments->until, "wait until each condition has held once");
+  command->add_flag("--any", arguments->any, "with --until: until one of the conditions has held")->needs(until);
   add_time(*command, "--timeout", arguments->timeout, "with --until: how long to wait at most; then the status is 6",
            {.least = std::chrono::milliseconds(1)})
       ->needs(until);

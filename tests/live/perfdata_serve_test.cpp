@@ -184,6 +184,12 @@ TEST(Check, ThatItDidNotHoldInTimeIsAStatusOfItsOwn) {
   EXPECT_THAT(late.out, HasSubstr(" does not hold: threads.live="));
   EXPECT_EQ(check({"--until", "--timeout", "200ms", "gc.pause_share > 100%"}).status, 6) << "needs two looks";
   EXPECT_EQ(check({never, always}).status, 1);
+  const auto any = check({"--until", "--any", "--timeout", "10m", "-i", "50ms", "many: " + never, always});
+  EXPECT_EQ(any.status, 0) << any.err;
+  EXPECT_THAT(any.out, HasSubstr("holds: now: "));
+  EXPECT_THAT(any.out, Not(HasSubstr("many")));
+  EXPECT_EQ(check({"--until", "--any", "--timeout", "200ms", "-i", "50ms", never, "threads.live > 6000"}).status, 6);
+  EXPECT_EQ(check({"--any", always}).status, 2);
   for (const auto& words : {std::vector<std::string>{"-q", never, always}, {"-q", always}}) {
     const auto quiet = check(words);
     EXPECT_EQ(quiet.out, "");
