@@ -408,9 +408,11 @@ bool Producer::write_slots(const PoolWriter& writer, record::RecordHeader* bytes
     if (direct() != nullptr) return append_direct(writer, bytes, size);
   }
   const bool is_gap = bytes->kind == record::RecordKind::kGap;
+  // The end of the callouts is no event of the program: where it is lost, others are too, and those are counted.
+  const bool is_event = !is_gap && bytes->kind != record::RecordKind::kCalloutsEnd;
   for (;;) {
     if ((generation() != writer.generation || chunk_ < 0) && !take_chunk(writer, may_block)) {
-      if (!is_gap) lose(writer, 1, thread_of(*bytes));
+      if (is_event) lose(writer, 1, thread_of(*bytes));
       return false;
     }
     if (has_losses() && !is_gap) {

@@ -312,6 +312,27 @@ TEST_F(PoolFixture, CalloutsLoseWholeStretches) {
   producer.leave(writer_);
 }
 
+// That the callouts have ended is told by the agent, and is no event of the program: where it finds no room, the number
+// of lost events is still right.
+TEST_F(PoolFixture, TheEndOfTheCalloutsIsNoLostEvent) {
+  writer_.one_slot_callouts = true;
+  std::thread([&] {
+    Producer* producer = Producer::current();
+    callout(*producer, writer_, 100'000, 10, 10);
+    producer->leave(writer_);
+  }).join();
+  const std::uint64_t lost = writer_.pool.header().dropped_events;
+  ASSERT_GT(lost, 0u);
+  std::thread([&] {
+    record::ThreadRecord made{};
+    EXPECT_FALSE(Producer::current()->write(writer_, made, record::RecordKind::kCalloutsEnd, false));
+    EXPECT_EQ(writer_.pool.header().dropped_events, lost);
+    EXPECT_FALSE(Producer::current()->write(writer_, made, record::RecordKind::kThreadEnd, false));
+    EXPECT_EQ(writer_.pool.header().dropped_events, lost + 1);
+    Producer::current()->leave(writer_);
+  }).join();
+}
+
 // A thread that ends when nothing can be written leaves its loss to the next thread of its producer, which may lose
 // events too: each loss is reported with its own thread.
 TEST_F(PoolFixture, ALossThatIsLeftIsReportedWithItsThread) {
