@@ -114,6 +114,7 @@ class MemorySink final : public ByteSink {
   using ByteSink::ByteSink;
   // The flushed bytes: call flush() first.
   const std::string& text() const { return text_; }
+  void clear() { text_.clear(); }  // after flush()
 
  private:
   Result<> drain(std::string_view records) override;

@@ -118,11 +118,10 @@ class SddfWriter final : public Converter {
   void write_note(const Scope& scope, const std::string& text) {
     record("Generic Trace", machine_of(scope.node_id), ", " + quoted(text));
   }
-  static std::string element_text(const Event& event) {
-    MemorySink text;
-    XmlWriter writer(text, {.form = XmlForm::kFragments});
-    if (!writer.write(event) || !writer.finish()) return {};
-    return text.text().substr(0, text.text().size() - 1);
+  std::string element_text(const Event& event) {
+    element_.clear();
+    if (!element_writer_.write(event) || !element_.flush() || element_.text().empty()) return {};
+    return element_.text().substr(0, element_.text().size() - 1);  // without its newline
   }
   void write_as_text(const Scope& scope, const Event& event) { write_note(scope, element_text(event)); }
   // Records do not say which trace they belong to. A Generic Trace records when it changes.
@@ -349,6 +348,8 @@ class SddfWriter final : public Converter {
   bool begun_ = false;
   Result<> result_;
   std::uint64_t time_ = 0, base_ = 0;
+  MemorySink element_;  // the text of the last element_text()
+  XmlWriter element_writer_{element_, {.form = XmlForm::kFragments}};
   std::map<std::size_t, std::uint64_t> gc_start_;  // start of the running pause, by scope
   std::string noted_trace_;
   std::map<std::string, std::uint64_t> machines_, processes_;
