@@ -38,7 +38,7 @@ class Groups {
   }
   void add_threads() {
     for (std::uint32_t i = 0; i < graph_.size(); ++i) {
-      if (graph_.is_class(i) || !graph_.classes()[graph_.class_of(i)].is_thread) continue;
+      if (!graph_.is_thread(i)) continue;
       const std::string name = fields_.text(fields_.reference(i, "name"), kNameLength);
       add_member(group(std::to_string(i), name), i);
     }

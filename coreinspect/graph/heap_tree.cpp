@@ -100,50 +100,8 @@ std::vector<ClassRetained> HeapTree::by_group(const std::vector<std::uint32_t>& 
   });
 }
 
-ShortestPaths::ShortestPaths(const ObjectGraph& graph, Order order) : graph_(graph), from_(graph.size(), kNoObject) {
-  std::vector<std::uint32_t> roots, now;
-  for (const std::uint32_t root : graph.roots())
-    (order == Order::kLocalsLast && graph.is_passing_root(root) ? now : roots).push_back(root);
-  for (const std::uint32_t root : roots) from_[root] = root;
-  search(std::move(roots), order);
-  if (order == Order::kShortest) return;
-  // What only running code holds: its locks, and from the threads that were reached, their frames.
-  std::erase_if(now, [&](std::uint32_t root) { return from_[root] != kNoObject; });
-  for (const std::uint32_t root : now) from_[root] = root;
-  for (std::uint32_t object = 0; object < graph.size(); ++object)
-    if (from_[object] != kNoObject && !graph.is_class(object) && graph.classes()[graph.class_of(object)].is_thread)
-      now.push_back(object);
-  search(std::move(now), Order::kShortest);
-}
-
-void ShortestPaths::search(std::vector<std::uint32_t> now, Order order) {
-  std::vector<std::uint32_t> next;
-  for (; !now.empty(); now.swap(next), next.clear())
-    for (const std::uint32_t object : now) {
-      const auto edges = graph_.edges_of(object);
-      for (std::uint32_t i = 0; i < edges.size(); ++i) {
-        const std::uint32_t target = edges[i];
-        if (target == kNoObject || from_[target] != kNoObject) continue;
-        if (order == Order::kLocalsLast && graph_.is_local_edge(object, i)) continue;
-        from_[target] = object;
-        next.push_back(target);
-      }
-    }
-}
-
-std::vector<ShortestPaths::Step> ShortestPaths::to(std::uint32_t object) const {
-  std::vector<Step> steps;
-  while (from_[object] != kNoObject) {
-    const std::uint32_t before = from_[object];
-    Step step{.object = object};
-    for (std::uint32_t i = 0, count = graph_.edges(before); before != object && i < count && step.edge.empty(); ++i)
-      if (graph_.edge(before, i) == object) step.edge = graph_.edge_name(before, i);
-    steps.push_back(std::move(step));
-    if (before == object) break;
-    object = before;
-  }
-  std::reverse(steps.begin(), steps.end());
-  return steps;
+std::vector<ClassRetained> HeapTree::by_group(const std::vector<std::uint32_t>& of_object, std::size_t groups) const {
+  return sums(groups, [&](std::uint32_t object) { return of_object[object]; });
 }
 
 }  // namespace jtrace::coreinspect

@@ -68,6 +68,8 @@ class HeapTree {
   std::vector<ClassRetained> by_group(const std::vector<std::uint32_t>& of_class,
                                       const std::unordered_map<std::uint32_t, std::uint32_t>& of_object,
                                       std::size_t groups) const;
+  // The same; each object's group by its number.
+  std::vector<ClassRetained> by_group(const std::vector<std::uint32_t>& of_object, std::size_t groups) const;
 
  private:
   static constexpr std::uint32_t kNone = 0;
@@ -83,30 +85,6 @@ class HeapTree {
   PackedSizes retained_;                               // by number
   std::vector<std::uint32_t> first_child_, children_;  // by number
   std::array<ClassRetained, kStrengths> by_strength_{};
-};
-
-// The shortest paths from the roots to objects, found by a breadth-first search.
-class ShortestPaths {
- public:
-  struct Step {
-    std::uint32_t object = 0;
-    std::string edge;  // the edge from the previous step; "" for the root
-  };
-  // kLocalsLast: a path that does not begin in a frame of a thread, or at a lock that is held, goes before one that
-  // does, however long it is. So the table of a static map is held by the map, though a put() that is running has it in
-  // a local variable.
-  enum class Order { kShortest, kLocalsLast };
-  explicit ShortestPaths(const ObjectGraph& graph, Order order = Order::kShortest);
-  // The previous object on its path: itself for a root, kNoObject for garbage.
-  std::uint32_t before(std::uint32_t object) const { return from_[object]; }
-  // The path from a root to the object; empty for garbage.
-  std::vector<Step> to(std::uint32_t object) const;
-
- private:
-  void search(std::vector<std::uint32_t> now, Order order);
-
-  const ObjectGraph& graph_;
-  std::vector<std::uint32_t> from_;  // by object: itself for a root, kNoObject for garbage
 };
 
 }  // namespace jtrace::coreinspect

@@ -21,7 +21,7 @@ std::string HeldBy::anchor(std::uint32_t from, const std::string& edge) const {
     return "static " + printable(graph_.classes()[its].name) + "." + printable(edge.substr(7));
   }
   // A thread that does not run, such as a shutdown hook, is an object that something else holds.
-  if (!graph_.classes()[graph_.class_of(from)].is_thread || graph_.root_name(from).empty()) return "";
+  if (!graph_.is_thread(from) || graph_.root_name(from).empty()) return "";
   if (edge == ".threadLocals" || edge == ".inheritableThreadLocals") return "a thread-local of " + thread(from);
   if (edge == "<local>") return "a local variable of " + thread(from);
   return "." == edge.substr(0, 1) ? "the field " + edge.substr(1) + " of " + thread(from) : "";
@@ -33,16 +33,14 @@ std::string HeldBy::holder(std::uint32_t object) const {
     if (std::string text = anchor(steps[i - 2].object, steps[i - 1].edge); !text.empty()) return text;
   if (steps.empty()) return "nothing";
   const std::uint32_t root = steps.front().object;
-  if (!graph_.is_class(root) && graph_.classes()[graph_.class_of(root)].is_thread) return thread(root);
-  return "a root (" + graph_.root_name(root) + ")";
+  if (graph_.is_thread(root)) return thread(root);
+  return "a root (" + paths_.root_name(root) + ")";
 }
 
 std::string HeldBy::below(std::uint32_t above, std::uint32_t object) const {
   if (above == kNoObject) return holder(object);
-  const auto edges = graph_.edges_of(above);
-  std::uint32_t i = 0;
-  while (i < edges.size() && edges[i] != object) ++i;
-  if (i == edges.size()) return holder(object);
+  const std::uint32_t i = graph_.find_edge(above, object);
+  if (i == kNoObject) return holder(object);
   const std::string edge = graph_.edge_name(above, i);
   if (std::string text = anchor(above, edge); !text.empty()) return text;
   return printable(graph_.name(above)) + (edge.starts_with(".") ? "" : " ") + printable(edge);
@@ -56,7 +54,7 @@ std::string HeldBy::path(std::uint32_t object) const {
       text += " ... " + std::to_string(steps.size() - 2 * kPathEnd) + " more ...";
       i = steps.size() - kPathEnd;
     }
-    if (i == 0) text = printable(graph_.name(steps[i].object)) + " (" + graph_.root_name(steps[i].object) + ")";
+    if (i == 0) text = printable(graph_.name(steps[i].object)) + " (" + paths_.root_name(steps[i].object) + ")";
     else text += " " + printable(steps[i].edge) + " " + printable(graph_.name(steps[i].object));
   }
   return text;

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "coreinspect/graph/heap_tree.h"
 #include "coreinspect/graph/object_fields.h"
+#include "coreinspect/graph/shortest_paths.h"
 
 namespace jtrace::coreinspect {
 

@@ -23,10 +23,10 @@ HolderFields::HolderFields(const ObjectGraph& graph, const ShortestPaths& paths)
 bool HolderFields::ends_at(std::uint32_t holder, std::uint32_t object, std::uint32_t& number) {
   const bool is_class = graph_.is_class(holder);
   if (!is_class && is_passed_[graph_.class_of(holder)] != 0) return false;
-  Field field{.subject = is_class ? holder : graph_.class_of(holder), .is_static = is_class};
-  const std::uint32_t edges = graph_.edges(holder);
-  while (field.edge < edges && graph_.edge(holder, field.edge) != object) ++field.edge;
-  if (field.edge == edges) return false;
+  const Field field{.subject = is_class ? holder : graph_.class_of(holder),
+                    .edge = graph_.find_edge(holder, object),
+                    .is_static = is_class};
+  if (field.edge == kNoObject) return false;
   const auto [found, is_new] = numbers_.emplace(field, static_cast<std::uint32_t>(fields_.size()));
   if (is_new) fields_.emplace_back(field, holder);
   number = found->second;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "coreinspect/graph/heap_tree.h"
+#include "coreinspect/graph/shortest_paths.h"
 
 namespace jtrace::coreinspect {
 

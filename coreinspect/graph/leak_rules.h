@@ -18,7 +18,7 @@ struct LeakSearch {
         much(with.of(of.reachable())),
         fields(graph),
         collections(graph),
-        paths(graph, ShortestPaths::Order::kLocalsLast),
+        paths(graph),
         held(graph, paths) {}
 
   const HeapTree& tree;

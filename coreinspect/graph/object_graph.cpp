@@ -24,7 +24,7 @@ constexpr std::array<std::pair<std::string_view, Strength>, 4> kReferences = {{
 }};
 constexpr std::string_view kPrimitives = "ZCFDBSIJ";  // of the types 4 to 11
 
-constexpr std::uint8_t kLockedMonitor = 0x07, kLastKind = 0x08;
+constexpr std::uint8_t kSystemClass = 0x05, kLockedMonitor = 0x07, kLastKind = 0x08;
 
 // Kinds of roots are 1 to 8; bit 0 is for all others, which have one name.
 std::uint16_t bit_of(std::uint8_t kind) { return static_cast<std::uint16_t>(1u << (kind <= kLastKind ? kind : 0)); }
@@ -36,7 +36,7 @@ std::string_view root_text(std::uint8_t kind) {
     case 0x02: return "JNI local";
     case 0x03: return "a frame's local";
     case 0x04: return "native stack";
-    case 0x05: return "system class";
+    case kSystemClass: return "system class";
     case 0x06: return "thread block";
     case kLockedMonitor: return "locked monitor";
     case 0x08: return "thread";
@@ -268,15 +268,15 @@ void ObjectGraph::find_roots() {
       continue;
     }
     const std::uint32_t thread = is_local(root.kind) ? target(file_.thread_object(root.thread)) : kNoObject;
-    if (thread != kNoObject && !is_class(thread) && classes_[class_of_[thread]].is_thread)
-      locals_[thread].push_back(object);
+    if (thread != kNoObject && is_thread(thread)) locals_[thread].push_back(object);
     else add(object, root.kind);
   }
   // Dumps of jhsdb have no system classes: those of the boot loader are.
   const bool any_class =
-      std::any_of(file_.roots().begin(), file_.roots().end(), [](auto& root) { return root.kind == 5; });
+      std::any_of(file_.roots().begin(), file_.roots().end(), [](auto& root) { return root.kind == kSystemClass; });
   for (const GraphClass& each : classes_)
-    if (!any_class && each.object != kNoObject && file_.classes()[each.record].loader == 0) add(each.object, 5);
+    if (!any_class && each.object != kNoObject && file_.classes()[each.record].loader == 0)
+      add(each.object, kSystemClass);
   add_kinds(std::move(kinds));
   roots_guessed_ = root_kinds_.empty() && size() > 0;
   for (const auto& [object, mask] : root_kinds_) roots_.push_back(object);
@@ -323,9 +323,21 @@ std::uint64_t ObjectGraph::class_edge_of(const HprofClass& record, std::uint32_t
   }
 }
 
-bool ObjectGraph::is_local_edge(std::uint32_t object, std::uint32_t i) const {
-  if (is_class(object) || !classes_[class_of_[object]].is_thread) return false;
-  return i >= edges(object) - locals(object).size();
+std::uint32_t ObjectGraph::find_edge(std::uint32_t from, std::uint32_t to) const {
+  const EdgeList edges = edges_of(from);
+  const std::uint32_t own = is_class(from) ? std::min(kOwnEdges, edges.size()) : 0;
+  for (std::uint32_t i = own; i < edges.size(); ++i)
+    if (edges[i] == to) return i;
+  for (std::uint32_t i = 0; i < own; ++i)
+    if (edges[i] == to) return i;
+  return kNoObject;
+}
+
+std::vector<std::uint32_t> ObjectGraph::threads_with_locals() const {
+  std::vector<std::uint32_t> threads;
+  for (const auto& [thread, held] : locals_) threads.push_back(thread);
+  std::sort(threads.begin(), threads.end());
+  return threads;
 }
 
 std::string ObjectGraph::edge_name(std::uint32_t object, std::uint32_t i) const {
@@ -396,6 +408,8 @@ bool ObjectGraph::is_passing_root(std::uint32_t root) const {
     if (kind != kLockedMonitor && !is_local(kind)) lasting = static_cast<std::uint16_t>(lasting | bit_of(kind));
   return kinds != 0 && (kinds & lasting) == 0;
 }
+
+bool ObjectGraph::is_system_class(std::uint32_t root) const { return (root_kinds(root) & bit_of(kSystemClass)) != 0; }
 
 std::uint64_t ObjectGraph::bytes(std::uint32_t object) const {
   const GraphClass& its = classes_[class_of_[object]];

@@ -69,6 +69,8 @@ struct GraphClass {
 
 class ObjectGraph {
  public:
+  static constexpr std::uint32_t kOwnEdges = 4;  // of a class, before its statics: super, loader, signers, domain
+
   // `done` of `all` are bytes of the dump. If it returns false, the work ends.
   using Progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
 
@@ -99,16 +101,21 @@ class ObjectGraph {
   std::uint32_t edges(std::uint32_t object) const;
   std::uint32_t edge(std::uint32_t object, std::uint32_t i) const;
   std::string edge_name(std::uint32_t object, std::uint32_t i) const;  // ".next", "[17]", "<class>", "static LOCK"
-  // Whether it is "<local>": what a frame or a JNI local of a thread holds.
-  bool is_local_edge(std::uint32_t object, std::uint32_t i) const;
+  // The number of an edge that leads straight to the other object, of a class a static field if one does; kNoObject:
+  // none.
+  std::uint32_t find_edge(std::uint32_t from, std::uint32_t to) const;
+  // In order; a local is what a frame or a JNI local of the thread holds, the last of its edges: "<local>".
+  std::vector<std::uint32_t> threads_with_locals() const;
   // Whether a root is one only because code runs: a lock that is held, or a local whose thread is not known.
   bool is_passing_root(std::uint32_t root) const;
+  bool is_system_class(std::uint32_t root) const;
 
   // kNoObject if there is none.
   std::uint32_t find(std::uint64_t address) const { return index_.find(address); }
   std::uint64_t address(std::uint32_t object) const;
   Strength strength(std::uint32_t object) const { return strength_[object]; }
   bool is_class(std::uint32_t object) const { return place_low_[object] == kClassPlace && place_high_[object] == 0xff; }
+  bool is_thread(std::uint32_t object) const { return !is_class(object) && classes_[class_of_[object]].is_thread; }
   // The number of its class in classes(), which also has the arrays of primitives.
   std::uint32_t class_of(std::uint32_t object) const { return class_of_[object]; }
   const std::vector<GraphClass>& classes() const { return classes_; }
@@ -135,7 +142,6 @@ class ObjectGraph {
     bool lost = false;  // not null, but not an object of the dump
   };
   static constexpr std::uint32_t kClassPlace = 0xffff'ffff;
-  static constexpr std::uint32_t kOwnEdges = 4;  // of a class, before its statics: super, loader, signers, domain
 
   ObjectGraph(HprofFile file, ObjectIndex index) : file_(std::move(file)), index_(std::move(index)) {}
   void make_classes();
@@ -204,6 +210,8 @@ class ObjectGraph::EdgeList {
     else begin_object(object);
   }
   std::uint32_t size() const { return count_; }
+  bool are_of_thread() const { return its_ != nullptr && its_->is_thread; }
+  std::uint32_t size_without_locals() const { return count_ - static_cast<std::uint32_t>(locals_.size()); }
   std::uint32_t operator[](std::uint32_t i) const {
     const Edge found = raw(i);
     if (found.target == kNoObject) return kNoObject;

@@ -9,15 +9,14 @@ constexpr std::uint64_t kMostWalked = 50'000'000;  // steps upwards: paths may b
 
 std::string ShownPaths::edge(std::uint32_t from, std::uint32_t to) const {
   if (const auto known = known_.find(key(from, to)); known != known_.end()) return known->second;
-  for (std::uint32_t i = 0, count = graph_.edges(from); i < count; ++i)
-    if (graph_.edge(from, i) == to) return graph_.edge_name(from, i);
-  return "";
+  const std::uint32_t found = graph_.find_edge(from, to);
+  return found == kNoObject ? "" : graph_.edge_name(from, found);
 }
 
 std::uint32_t ShownPaths::add(std::uint32_t before, std::uint32_t object) {
   const auto place = static_cast<std::uint32_t>(steps_.size());
   const std::uint32_t over = paths_.before(object);
-  std::string name = over == object ? graph_.root_name(object) : edge(over, object);
+  std::string name = over == object ? paths_.root_name(object) : edge(over, object);
   steps_.push_back({.before = before, .object = object, .edge = std::move(name)});
   places_.emplace(object, place);
   return place;

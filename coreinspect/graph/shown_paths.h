@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "coreinspect/graph/heap_tree.h"
+#include "coreinspect/graph/shortest_paths.h"
 
 namespace jtrace::coreinspect {
 

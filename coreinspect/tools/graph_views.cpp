@@ -5,7 +5,6 @@
 
 #include "base/name_pattern.h"
 #include "base/strings.h"
-#include "coreinspect/graph/class_choice.h"
 #include "coreinspect/graph/heap_tree.h"
 #include "coreinspect/tools/graph_text.h"
 #include "coreinspect/tools/value_text.h"
@@ -13,12 +12,11 @@
 namespace jtrace::coreinspect {
 namespace {
 
-constexpr std::size_t kChildren = 3, kPaths = 3;
+constexpr std::size_t kChildren = 3;
 constexpr int kLevels = 2;
 constexpr std::string_view kMirror = "java.lang.Class";
 constexpr std::uint64_t kSmall =
     1000;  // of the heap: what keeps less is shown only where a number of rows is asked for
-constexpr std::size_t kLongPath = 40, kPathEnd = 15;  // steps: of a longer path both ends are shown
 
 struct ClassRow {
   std::string name;
@@ -37,9 +35,8 @@ std::vector<ClassRow> class_rows(const ObjectGraph& graph, const std::vector<Cla
 // The edge that leads from an object straight to another; "" if none does.
 std::string edge_between(const ObjectGraph& graph, std::uint32_t from, std::uint32_t to) {
   if (from == kNoObject) return graph.root_name(to).empty() ? "" : "(" + graph.root_name(to) + ")";
-  for (std::uint32_t i = 0, count = graph.edges(from); i < count; ++i)
-    if (graph.edge(from, i) == to) return graph.edge_name(from, i);
-  return "";
+  const std::uint32_t found = graph.find_edge(from, to);
+  return found == kNoObject ? "" : graph.edge_name(from, found);
 }
 
 class DominatorRows {
@@ -88,52 +85,6 @@ class DominatorRows {
   JsonWriter json_;
   const int levels_;
 };
-
-// By address, or those of a class that retain most.
-Result<std::vector<std::uint32_t>> wanted_objects(const ObjectGraph& graph, const std::string& text, std::size_t most) {
-  if (parse_address_not_name(text)) {
-    JTRACE_ASSIGN_OR_RETURN(const std::uint32_t object, object_at(graph, text));
-    return std::vector<std::uint32_t>{object};
-  }
-  JTRACE_ASSIGN_OR_RETURN(const ClassChoice choice, choose_classes(graph, text));
-  const HeapTree tree(graph);
-  std::vector<std::uint32_t> found;
-  for (std::uint32_t i = 0; i < graph.size(); ++i)
-    if (choice.is_chosen[graph.class_of(i)] != 0 && tree.retained(i) > 0) found.push_back(i);
-  const auto more = [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(tree.retained(b), a) < std::pair(tree.retained(a), b);
-  };
-  std::sort(found.begin(), found.end(), more);
-  if (found.size() > most) found.resize(most);
-  if (found.empty()) return fail(ErrorCategory::kNotFound, "no object of " + choice.text() + " is reachable");
-  return found;
-}
-
-std::string path_text(const ObjectGraph& graph, const std::vector<ShortestPaths::Step>& steps) {
-  std::string text;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps.size() > kLongPath && i == kPathEnd) {
-      text += "      ... " + std::to_string(steps.size() - 2 * kPathEnd) + " more\n";
-      i = steps.size() - kPathEnd;
-    }
-    text += i == 0 ? "  " : "    " + printable(steps[i].edge) + " ";
-    text += object_text(graph, steps[i].object);
-    text += i == 0 ? "  (" + graph.root_name(steps[i].object) + ")\n" : "\n";
-  }
-  return text;
-}
-
-void write_path(JsonWriter& json, const ObjectGraph& graph, std::uint32_t object,
-                const std::vector<ShortestPaths::Step>& steps) {
-  json.begin_object().member("object", hex(graph.address(object))).member("class", graph.name(object));
-  json.member("held", to_string(graph.strength(object))).key("path").begin_array();
-  for (const ShortestPaths::Step& step : steps) {
-    json.begin_object().member("class", graph.name(step.object)).member("address", hex(graph.address(step.object)));
-    if (!step.edge.empty()) json.member("field", step.edge);
-    json.end_object();
-  }
-  json.end_array().member("root", steps.empty() ? "" : graph.root_name(steps.front().object)).end_object();
-}
 
 }  // namespace
 
@@ -244,29 +195,6 @@ Result<ViewResult> graph_dominators(const ObjectGraph& graph, const ViewOptions&
     if (tree.retained(object) == 0) return fail(ErrorCategory::kNotFound, "the object at " + text + " is garbage");
     rows.row(tree.dominator(object), object, 0);
     rows.add(object, rows_of(options, kGraphRows), 1);
-  }
-  return result;
-}
-
-Result<ViewResult> graph_paths(const ObjectGraph& graph, const ViewOptions& options) {
-  ViewResult result{.missing = graph.missing()};
-  JTRACE_ASSIGN_OR_RETURN(const auto objects,
-                          wanted_objects(graph, options.arguments.front(), rows_of(options, kPaths)));
-  const ShortestPaths paths(graph);
-  JsonWriter json(result.out);
-  for (const std::uint32_t object : objects) {
-    const auto steps = paths.to(object);
-    if (options.json) {
-      write_path(json, graph, object, steps);
-      continue;
-    }
-    result.out += object_text(graph, object);
-    if (steps.empty()) result.out += " is garbage: no way leads to it\n";
-    else
-      result.out += graph.strength(object) == Strength::kStrong
-                        ? " is held by\n"
-                        : ", only by a " + std::string(to_string(graph.strength(object))) + " reference, is held by\n";
-    result.out += path_text(graph, steps);
   }
   return result;
 }

@@ -48,11 +48,7 @@ std::int64_t place_of(std::uint32_t place) { return place == kNoObject ? -1 : st
 class PageWriter {
  public:
   PageWriter(const HeapTree& tree, std::string& out)
-      : tree_(tree),
-        graph_(tree.graph()),
-        paths_(graph_, ShortestPaths::Order::kLocalsLast),
-        held_(graph_, paths_),
-        json_(out) {}
+      : tree_(tree), graph_(tree.graph()), paths_(graph_), held_(graph_, paths_), json_(out) {}
 
   void write() {
     json_.begin_object();

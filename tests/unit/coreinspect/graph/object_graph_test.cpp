@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "coreinspect/graph/heap_tree.h"
+#include "coreinspect/graph/shortest_paths.h"
 #include "tests/testlib/effort.h"
 #include "tests/unit/coreinspect/graph/hprof_builder.h"
 
