@@ -1,5 +1,6 @@
 // Accumulation points: from the roots down the tree of dominators, as long as single objects keep a large part.
 #include <algorithm>
+#include <array>
 
 #include "base/jdk_names.h"
 #include "base/strings.h"
@@ -132,6 +133,18 @@ class Accumulations {
     const auto state = search_.collections.read(container);
     return state && state->size < search_.limits.entries ? object : container;
   }
+  // One that stays as it is: what grows gets another array, and that is known of few classes.
+  bool is_one_array(std::uint32_t object) const {
+    constexpr std::array<std::string_view, 4> growing = {"java.lang.AbstractStringBuilder",
+                                                         "java.io.ByteArrayOutputStream", "java.io.CharArrayWriter",
+                                                         "java.util.BitSet"};
+    const std::uint32_t holder = search_.paths.before(object);
+    if (graph_.is_class(object) || !search_.fields.is_array(object)) return false;
+    if (graph_.record(object).kind != HprofSub::kPrimitiveArrayDump) return false;
+    return graph_.is_class(holder) || std::none_of(growing.begin(), growing.end(), [&](std::string_view each) {
+             return search_.fields.is_a(graph_.class_of(holder), each);
+           });
+  }
   void describe_classes(const std::vector<std::uint32_t>& entries, bool is_structure, LeakSuspect& suspect) const;
   // What an entry is about: itself, or what a collection's node keeps.
   std::uint32_t meant(std::uint32_t entry) const {
@@ -216,6 +229,7 @@ void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& 
                       search_.part(suspect.retained);
   describe_classes(entries, is_structure, suspect);
   suspect.may_be_bounded = is_bounded_map(container);
+  suspect.is_one_array = is_one_array(container);
   if (suspect.may_be_bounded)
     suspect.evidence.push_back("it extends java.util.LinkedHashMap, as caches do that have a bound: it may not grow");
   suspect.evidence.push_back("the way to it: " + search_.held.path(container));

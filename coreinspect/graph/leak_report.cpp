@@ -102,7 +102,8 @@ LeakReport find_leaks(const HeapTree& tree, const LeakLimits& limits) {
   find_direct_buffers(search);
   auto& suspects = search.report.suspects;
   std::stable_sort(suspects.begin(), suspects.end(), [](const LeakSuspect& a, const LeakSuspect& b) {
-    return a.may_be_bounded != b.may_be_bounded ? b.may_be_bounded : a.retained > b.retained;
+    if (a.may_be_bounded != b.may_be_bounded) return b.may_be_bounded;
+    return a.is_one_array != b.is_one_array ? b.is_one_array : a.retained > b.retained;
   });
   return std::move(search.report);
 }

@@ -40,11 +40,12 @@ struct LeakSuspect {
   std::uint64_t retained = 0;        // bytes; for direct buffers, those outside the heap
   std::uint64_t entries = 0;
   bool may_be_bounded = false;        // a cache, by its class
+  bool is_one_array = false;          // of a primitive type, and nothing that is known to grow has it
   std::vector<std::string> evidence;  // a sentence each
 };
 
 struct LeakReport {
-  std::vector<LeakSuspect> suspects;   // those that retain most first; those that may be bounded last
+  std::vector<LeakSuspect> suspects;   // those that retain most first, then arrays, then those that may be bounded
   std::vector<std::string> looked_at;  // a sentence each
 };
 

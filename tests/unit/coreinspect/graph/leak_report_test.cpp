@@ -273,6 +273,24 @@ TEST(Leaks, ALargeArrayIsNamedAndNotTheMapThatHasIt) {
   EXPECT_THAT(suspect.sentence, StartsWith("one byte[] of 3000 elements, held by static App.KEPT, keeps "));
 }
 
+// One array does not grow; what has many objects may, even if it keeps less. A builder has a new array when it grows.
+TEST(Leaks, AnArrayOfNumbersComesAfterWhatHasManyObjects) {
+  constexpr std::uint64_t kBuilder = 0x1500;
+  for (const bool is_builder : {false, true}) {
+    Heap heap(kFirst, is_builder ? kFirst + 0x200 : kFirst + 0x300);
+    heap.add_class(kBuilder, "java/lang/AbstractStringBuilder", kObject, {"value"});
+    std::vector<std::uint64_t> items;
+    for (std::size_t i = 0; i < 20; ++i) items.push_back(heap.item(100));
+    heap.add_array(kFirst, kArray, items);
+    heap.add_instance(kFirst + 0x200, kBuilder, {kFirst + 0x300});
+    heap.add_bytes(kFirst + 0x300, 5000);
+    const auto report = report_of(heap.dump());
+    ASSERT_EQ(report.suspects.size(), 2u);
+    EXPECT_EQ(report.suspects.front().of, is_builder ? "byte[]" : "java.lang.Object[]");
+    EXPECT_EQ(report.suspects.back().of, is_builder ? "java.lang.Object[]" : "byte[]");
+  }
+}
+
 // The program's own map, which keeps more than the list beside it.
 TEST(Leaks, ACacheThatMayHaveABoundComesLast) {
   constexpr std::uint64_t kMap = 0x1500, kLinked = 0x1600, kCache = 0x1700, kMapNode = 0x1800, kTable = 0x1900;
