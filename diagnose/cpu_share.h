@@ -73,30 +73,36 @@ inline std::uint64_t waits_of_stops(const Facts& facts) {
   const std::uint64_t known = 2 * (facts.looks.size() - 1);
   std::optional<std::uint64_t> least;
   for (const ThreadFact& each : facts.looks.back().threads) {
-    const auto grown = each.key != 0 && each.state != "RUNNABLE" ? counted_waits(facts, each.key) : std::nullopt;
+    const bool may_idle = each.key != 0 && !each.is_virtual && each.state != "RUNNABLE";
+    const auto grown = may_idle ? counted_waits(facts, each.key) : std::nullopt;
     if (grown) least = std::min(least.value_or(*grown), *grown);
   }
   return std::max(known, least.value_or(0));
 }
 
-// How often a thread has begun to wait since the first look, without the stops.
-inline std::optional<std::uint64_t> new_waits(const Facts& facts, ThreadKey key) {
+// How often a thread has begun to wait since the first look, without the stops: `of_stops` is waits_of_stops().
+inline std::optional<std::uint64_t> new_waits(const Facts& facts, ThreadKey key, std::uint64_t of_stops) {
   const auto grown = counted_waits(facts, key);
   if (!grown) return std::nullopt;
-  return *grown - std::min(*grown, waits_of_stops(facts));
+  return *grown - std::min(*grown, of_stops);
+}
+inline std::optional<std::uint64_t> new_waits(const Facts& facts, ThreadKey key) {
+  return new_waits(facts, key, waits_of_stops(facts));
 }
 
 // Whether it was in one wait from the first look to the last. kLikely: it was not asleep when a count was read, so that
 // one may have been read too early; or it has waited once more, which it does if it was waked once.
 enum class Sleep { kNo, kLikely, kCertain };
 
-inline Sleep sleep_of(const Facts& facts, ThreadKey key) {
+inline Sleep sleep_of(const Facts& facts, ThreadKey key, std::uint64_t of_stops) {
   constexpr std::uint64_t kMisread = 1;
-  const auto waits = new_waits(facts, key);
+  const auto waits = new_waits(facts, key, of_stops);
   if (!waits || *waits > kMisread) return Sleep::kNo;
   const bool exact = facts.looks.front().find(key)->slept && facts.looks.back().find(key)->slept;
   return *waits == 0 && exact ? Sleep::kCertain : Sleep::kLikely;
 }
+
+inline Sleep sleep_of(const Facts& facts, ThreadKey key) { return sleep_of(facts, key, waits_of_stops(facts)); }
 
 inline bool slept_all_along(const Facts& facts, ThreadKey key) { return sleep_of(facts, key) != Sleep::kNo; }
 

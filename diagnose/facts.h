@@ -37,9 +37,10 @@ struct WaitFact {
   std::string text;  // the same as a sentence without a subject
   std::uint64_t object = 0;
   std::string class_name;
-  ThreadKey owner = 0;       // 0: unknown, or none
-  std::string owner_name;    // "" as above
-  bool owner_ended = false;  // the owner is a thread that has ended
+  ThreadKey owner = 0;        // 0: unknown, or none
+  std::string owner_name;     // "" as above
+  bool owner_ended = false;   // the owner is a thread that has ended
+  bool without_task = false;  // it waits in a pool or timer that has no work for it (coreinspect::waits_for_work)
   // True if it waits until the owner releases something, which may never happen.
   bool blocks() const { return kind == "monitor" || kind == "initialisation" || (kind == "park" && owner != 0); }
 };

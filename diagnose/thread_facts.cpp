@@ -28,7 +28,7 @@ WaitFact fact_of(const coreinspect::Work& work) {
           .owner_name = work.name};
 }
 
-std::optional<WaitFact> wait_of(const LockFacts& locks, target::Address thread) {
+std::optional<WaitFact> wait_of(const LockFacts& locks, target::Address thread, const coreinspect::Walk& walk) {
   const coreinspect::Wait* wait = locks.wait_of(thread);
   if (!wait) return std::nullopt;
   if (wait->work) return fact_of(*wait->work);
@@ -38,7 +38,8 @@ std::optional<WaitFact> wait_of(const LockFacts& locks, target::Address thread) 
                   .class_name = wait->class_name,
                   .owner = wait->owner_id,
                   .owner_name = wait->owner,
-                  .owner_ended = wait->owner_ended};
+                  .owner_ended = wait->owner_ended,
+                  .without_task = coreinspect::waits_for_work(*wait, walk)};
 }
 
 ThreadFact fact_of(const coreinspect::ThreadReport& report) {
@@ -161,11 +162,11 @@ ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspec
   locks.note(tasks);
   for (std::size_t i = 0; i < snapshot.threads.size(); ++i)
     if (const auto& java = snapshot.threads[i].java; java.address != 0)
-      look.threads[i].wait = wait_of(locks, java.address);
+      look.threads[i].wait = wait_of(locks, java.address, snapshot.threads[i].walk);
   for (std::size_t i = 0; i < snapshot.virtual_threads.size(); ++i) {
     const coreinspect::VirtualThread& thread = snapshot.virtual_threads[i];
     ThreadFact& fact = look.threads[snapshot.threads.size() + i];
-    fact.wait = wait_of(locks, thread.object);
+    fact.wait = wait_of(locks, thread.object, thread.walk);
     if (!thread.mounted) continue;
     for (std::size_t at = 0; at < snapshot.threads.size(); ++at)
       if (const auto& java = snapshot.threads[at].java; java.address == thread.carrier_thread && java.object != 0)

@@ -36,6 +36,12 @@ std::string skipped_rules(const Verdict& verdict) {
          " looked; skipped: " + joined(names) + (more == 0 ? "" : " and " + std::to_string(more) + " more") + ".";
 }
 
+void append_standing(std::string& out, const Standing& standing) {
+  out += "\n" + standing.sentence + "\n";
+  for (const std::string& line : standing.evidence) out += "     " + line + "\n";
+  out += "   next: " + standing.next + "\n";
+}
+
 // What the rule of a finding is about.
 std::string subject_of(const Finding& finding) {
   const auto rule =
@@ -43,10 +49,9 @@ std::string subject_of(const Finding& finding) {
   return rule == rules().end() ? finding.rule : std::string(rule->about);
 }
 
-// ", 2 hints (carriers that are kept by virtual threads, threads that spin)": they may be all of the trouble.
+// "2 hints (carriers that are kept by virtual threads, threads that spin)"
 std::string named_hints(const Verdict& verdict, std::size_t hints) {
   constexpr std::size_t kNamed = 3;
-  if (hints == 0) return "";
   std::vector<std::string> subjects;
   for (const Finding& each : verdict.findings)
     if (const std::string about = subject_of(each);
@@ -54,22 +59,24 @@ std::string named_hints(const Verdict& verdict, std::size_t hints) {
       subjects.push_back(about);
   const std::size_t more = subjects.size() - std::min(subjects.size(), kNamed);
   subjects.resize(subjects.size() - more);
-  return ", " + number_of(hints, "hint", "hints") + " (" + joined(subjects) +
+  return number_of(hints, "hint", "hints") + " (" + joined(subjects) +
          (more == 0 ? "" : " and " + std::to_string(more) + " more") + ")";
 }
 
+// Hints may be all of the trouble: they are found, too.
 std::string headline(const Verdict& verdict, bool partial) {
   const auto hints =
       static_cast<std::size_t>(std::count_if(verdict.findings.begin(), verdict.findings.end(),
                                              [](const Finding& each) { return each.confidence == Confidence::kHint; }));
   const std::size_t sure = verdict.findings.size() - hints;
+  const std::string found = sure != 0 ? "Found: " + number_of(sure, "trouble", "troubles") +
+                                            (hints == 0 ? "" : ", " + number_of(hints, "hint", "hints"))
+                            : hints != 0 ? "Found: " + named_hints(verdict, hints) + ", no certain or likely trouble"
+                                         : "Nothing found";
   if (sure == 0 && verdict.of_core)
-    return "Nothing found" + named_hints(verdict, hints) + " by the " + std::to_string(verdict.asked.size()) + " of " +
-           std::to_string(rules().size()) + " rules that a core can answer" +
-           (partial ? ", and a part of this one could not be read" : "") + ".\n";
-  if (sure == 0) return "Nothing found" + named_hints(verdict, hints) + "." + skipped_rules(verdict) + "\n";
-  const std::string of_hints = hints == 0 ? "" : ", " + number_of(hints, "hint", "hints");
-  return "Found: " + number_of(sure, "trouble", "troubles") + of_hints + "." + skipped_rules(verdict) + "\n";
+    return found + " by the " + std::to_string(verdict.asked.size()) + " of " + std::to_string(rules().size()) +
+           " rules that a core can answer" + (partial ? ", and a part of this one could not be read" : "") + ".\n";
+  return found + "." + skipped_rules(verdict) + "\n";
 }
 
 double millis(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; }
@@ -149,6 +156,27 @@ std::string not_asked_text(const Verdict& verdict, const std::string& target) {
   return leaks + (verdict.of_core ? "" : ", slow calls (jtrace slow " + target + ")") + ".\n";
 }
 
+// A finding that says by itself where to look next. That processors are few says nothing of why threads wait, and is
+// often true of a machine.
+bool leads_on(const Finding& finding) {
+  return finding.confidence != Confidence::kHint && finding.rule != "processors";
+}
+
+// A hint has the same threads.
+bool is_told(const Verdict& verdict, const Standing& standing) {
+  return std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& each) {
+    return each.rule == "network" &&
+           each.evidence.front().find(" at " + printable(standing.method) + "(") != std::string::npos;
+  });
+}
+
+void write_standing(JsonWriter& json, const Standing& standing) {
+  json.begin_object().member("method", standing.method).member("threads", standing.threads);
+  json.member("waiting", standing.waiting).member("sentence", standing.sentence).key("evidence").begin_array();
+  for (const std::string& line : standing.evidence) json.value(line);
+  json.end_array().member("next", standing.next).end_object();
+}
+
 }  // namespace
 
 Verdict judge(const Facts& facts) {
@@ -166,6 +194,8 @@ Verdict judge(const Facts& facts) {
   }
   std::stable_partition(verdict.findings.begin(), verdict.findings.end(),
                         [](const Finding& each) { return each.confidence != Confidence::kHint; });
+  if (std::none_of(verdict.findings.begin(), verdict.findings.end(), leads_on)) verdict.standing = find_standing(facts);
+  if (verdict.standing && is_told(verdict, *verdict.standing)) verdict.standing.reset();
   return verdict;
 }
 
@@ -185,6 +215,7 @@ std::string text_of(const Verdict& verdict, const Collected& collected) {
   for (std::size_t i = 0; i < std::min(count, kHeadline); ++i) append_finding(out, verdict.findings[i], i + 1);
   if (count > kHeadline) out += "\nBelow these:\n";
   for (std::size_t i = kHeadline; i < count; ++i) append_finding(out, verdict.findings[i], i + 1);
+  if (verdict.standing) append_standing(out, *verdict.standing);
   out += "\nLooked for: " + asked_text(verdict) + ".\n" + not_asked_text(verdict, collected.facts.target);
   append_skipped(out, verdict, collected);
   return out + cost_of(collected);
@@ -207,7 +238,12 @@ void write_members(std::string& out, const Verdict& verdict, const Collected& co
   if (verdict.ended) json.member("ended", true);
   json.key("lookedFor").begin_array();
   for (const std::string& each : verdict.asked) json.value(each);
-  json.end_array().key("skipped").begin_array();
+  json.end_array();
+  if (verdict.standing) {
+    json.key("standing");
+    write_standing(json, *verdict.standing);
+  }
+  json.key("skipped").begin_array();
   for (const Unasked& each : verdict.unasked)
     json.begin_object().member("about", each.about).member("why", each.why).end_object();
   json.end_array().key("budgets");

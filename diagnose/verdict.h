@@ -2,11 +2,13 @@
 // Values; threads: any.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "diagnose/collect.h"
 #include "diagnose/finding.h"
+#include "diagnose/standing.h"
 
 namespace jtrace::diagnose {
 
@@ -18,9 +20,10 @@ struct Unasked {
 };
 
 struct Verdict {
-  std::vector<Finding> findings;   // hints after the others
-  std::vector<std::string> asked;  // the subjects of the rules that were applied
-  std::vector<Unasked> unasked;    // those that were not
+  std::vector<Finding> findings;     // hints after the others
+  std::vector<std::string> asked;    // the subjects of the rules that were applied
+  std::vector<Unasked> unasked;      // those that were not
+  std::optional<Standing> standing;  // nothing if a finding says where to look
   bool of_core = false;
   bool ended = false;  // the process, meanwhile
   bool is_found() const { return !findings.empty() && findings.front().confidence != Confidence::kHint; }

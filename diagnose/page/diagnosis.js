@@ -4,7 +4,8 @@ const rows = (view) => (data[view] && data[view].data) || [];
 
 function head() {
   const target = manifest.target, sure = findings.filter((f) => f.confidence !== 'hint').length;
-  document.querySelector('h1').textContent = sure ? `${sure} ${sure === 1 ? 'trouble' : 'troubles'} found` : 'Nothing found';
+  document.querySelector('h1').textContent = sure ? `${several(sure, 'trouble')} found` :
+    findings.length ? `${several(findings.length, 'hint')} found` : 'Nothing found';
   document.getElementById('summary').textContent = `JVM ${target.pid} on ${target.host}, HotSpot ${target.version}, ` +
     `${manifest.created}` + (manifest.when ? `; taken because: ${manifest.when}` : '');
 }
@@ -18,6 +19,13 @@ function verdict() {
     const list = make('ul', card);
     for (const line of finding.evidence) make('li', list, line);
     if (finding.next) make('code', make('p', card, 'next: '), finding.next);
+  }
+  const standing = diagnosis.standing;
+  if (standing) {  // no finding
+    make('p', part, standing.sentence);
+    const list = make('ul', part);
+    for (const line of standing.evidence) make('li', list, line);
+    make('code', make('p', part, 'next: '), standing.next);
   }
   if (diagnosis.lookedFor) make('p', part, 'Looked for: ' + diagnosis.lookedFor.join(', ') + '.', {className: 'note'});
   for (const each of diagnosis.skipped || []) make('p', part, `Skipped: ${each.about}: ${each.why}`, {className: 'note'});

@@ -175,18 +175,19 @@ TEST(Verdict, PutsHintsLast) {
   EXPECT_GT(text.find("4. S4"), text.find("Below these:"));
   const Verdict hint{.findings = {{.rule = "r", .confidence = Confidence::kHint}}};
   EXPECT_FALSE(hint.is_found());
-  EXPECT_THAT(text_of(hint, {}), StartsWith("Nothing found, 1 hint (r).\n"));
+  EXPECT_THAT(text_of(hint, {}), StartsWith("Found: 1 hint (r), no certain or likely trouble.\n"));
 }
 
 TEST(Verdict, WithHintsAloneNamesTheirSubjects) {
   const auto hint = [](const char* rule) { return Finding{.rule = rule, .confidence = Confidence::kHint}; };
   Verdict verdict{.findings = {hint("spinning"), hint("pinned"), hint("spinning")}};
   EXPECT_THAT(text_of(verdict, {}),
-              StartsWith("Nothing found, 3 hints (threads that spin, carriers that are kept by virtual threads).\n"));
+              StartsWith("Found: 3 hints (threads that spin, carriers that are kept by virtual threads), no certain or "
+                         "likely trouble.\n"));
   for (const char* rule : {"network", "processors", "attach-off"}) verdict.findings.push_back(hint(rule));
-  EXPECT_THAT(text_of(verdict, {}), HasSubstr("threads that wait for the network and 2 more).\n"));
+  EXPECT_THAT(text_of(verdict, {}), HasSubstr("threads that wait for the network and 2 more), no certain"));
   verdict.of_core = true;
-  EXPECT_THAT(text_of(verdict, {}), HasSubstr(" and 2 more) by the 0 of "));
+  EXPECT_THAT(text_of(verdict, {}), HasSubstr(" and 2 more), no certain or likely trouble by the 0 of "));
   verdict.findings.push_back({.rule = "pool", .confidence = Confidence::kLikely});
   EXPECT_THAT(text_of(verdict, {}), StartsWith("Found: 1 trouble, 6 hints.\n"));
 }
