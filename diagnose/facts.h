@@ -23,7 +23,9 @@ struct FrameFact {
   std::string method;  // "java.lang.Thread.run"
   std::string source;  // "Thread.java:840"
   int bci = -1;
-  std::uint64_t call = 0;  // of the innermost one: the same at two moments, if it was the same call; 0: not known
+  // Of the innermost one, and the innermost one of the program: the same at two moments, if it was the same call; 0:
+  // not known.
+  std::uint64_t call = 0;
   bool operator==(const FrameFact& other) const {
     return method == other.method && source == other.source && bci == other.bci;
   }
@@ -80,6 +82,12 @@ struct PoolFact {
   std::optional<std::uint64_t> queued;  // tasks that wait in its queue
 };
 
+// A circle of waits through the queues of pools (coreinspect/tools/pool_circles.h).
+struct PoolCircleFact {
+  std::vector<ThreadKey> others;     // of none of the pools
+  std::vector<std::uint64_t> pools;  // as PoolFact::object; all their threads are in the circle
+};
+
 // All threads at one moment.
 struct ThreadsLook {
   std::uint64_t ns = 0;
@@ -91,7 +99,8 @@ struct ThreadsLook {
   std::optional<std::uint64_t> collections;
   std::vector<ThreadFact> threads;
   std::vector<std::vector<ThreadKey>> deadlocks;  // in the order of "waits for": locks, ends of threads, tasks
-  std::vector<PoolFact> pools;                    // those with tasks that a thread waits for
+  std::vector<PoolCircleFact> pool_circles;
+  std::vector<PoolFact> pools;  // those with tasks that a thread waits for
   const ThreadFact* find(ThreadKey key) const {
     for (const ThreadFact& each : threads)
       if (each.key == key && key != 0) return &each;

@@ -105,6 +105,7 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
       {"crash", "a crash", without_threads, find_crash, false, true},
       {"deadlock", "deadlocks", without_threads, find_deadlocks},
+      {"pool-deadlock", "deadlocks through the queue of a pool", without_threads, find_pool_deadlocks},
       {"pool", "pools that wait for their own tasks", without_threads, find_starved_pools},
       {"native-deadlock", "deadlocks of the VM's locks and of native code", without_mutexes, find_native_deadlocks},
       {"mixed-deadlock", "deadlocks of Java's locks and those below together", without_mutexes, find_mixed_deadlocks},

@@ -38,6 +38,7 @@ const std::vector<Rule>& rules();
 void find_crash(const Facts& facts, std::vector<Finding>& found);
 void find_stopped(const Facts& facts, std::vector<Finding>& found);
 void find_deadlocks(const Facts& facts, std::vector<Finding>& found);
+void find_pool_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_starved_pools(const Facts& facts, std::vector<Finding>& found);
 void find_native_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_mixed_deadlocks(const Facts& facts, std::vector<Finding>& found);
@@ -85,6 +86,8 @@ void note_explicit_collections(const Facts& facts, Finding& finding);
 // Whether the process is stopped or frozen in every sample: then its threads are stopped for that reason, and not by a
 // fault.
 bool stands_still(const Facts& facts);
+// Whether the thread is in a circle through the queue of a pool.
+bool is_in_pool_circle(const ThreadsLook& look, ThreadKey key);
 // Whether so many ns lie between the first and the last look at the threads; false if there is no look.
 bool looks_span(const Facts& facts, std::uint64_t ns);
 

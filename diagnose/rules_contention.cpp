@@ -163,8 +163,8 @@ bool waits_for_connections(const ThreadFact& thread) {
 
 bool in_deadlock(const Facts& facts, ThreadKey key) {
   const auto& cycles = facts.looks.back().deadlocks;
-  return std::any_of(cycles.begin(), cycles.end(),
-                     [&](const auto& each) { return std::find(each.begin(), each.end(), key) != each.end(); });
+  const auto has_it = [&](const auto& each) { return std::find(each.begin(), each.end(), key) != each.end(); };
+  return is_in_pool_circle(facts.looks.back(), key) || std::any_of(cycles.begin(), cycles.end(), has_it);
 }
 
 std::string name_of(const Crowd& crowd) {

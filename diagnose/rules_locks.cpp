@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/strings.h"
-#include "diagnose/duration.h"
+#include "diagnose/deadlock_words.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
 
@@ -24,49 +24,11 @@ bool has_cycle(const ThreadsLook& look, const Keys& keys) {
                      [&](const auto& each) { return keys_of(each) == keys; });
 }
 
-// The threads that cannot go on before those of the circle do: they wait for one of these, or for one that does.
-Keys stuck_after(const ThreadsLook& look, const Keys& circle) {
-  Keys stuck = circle;
-  for (std::size_t before = 0; before < stuck.size();) {
-    before = stuck.size();
-    for (const ThreadFact& each : look.threads) {
-      if (each.key == 0 || !each.wait || each.wait->owner_ended) continue;
-      const WaitFact& wait = *each.wait;
-      const bool waits = wait.blocks() || wait.kind == "end" || wait.kind == "task";
-      if (waits && each.state != "TIMED_WAITING" && stuck.contains(wait.owner)) stuck.insert(each.key);
-    }
-  }
-  for (const ThreadKey key : circle) stuck.erase(key);
-  return stuck;
-}
-
 // At how many looks, back from the last one, there is this circle.
 std::size_t looks_with(const Facts& facts, const Keys& circle) {
   const auto last = std::find_if(facts.looks.rbegin(), facts.looks.rend(),
                                  [&](const ThreadsLook& each) { return !has_cycle(each, circle); });
   return static_cast<std::size_t>(last - facts.looks.rbegin());
-}
-
-// How long it has lasted, and who is stuck at all of its looks.
-std::vector<std::string> extent_of(const Facts& facts, const Keys& circle) {
-  const std::size_t looks = looks_with(facts, circle);
-  const auto first = facts.looks.end() - static_cast<std::ptrdiff_t>(looks);
-  Keys stuck = stuck_after(*first, circle);
-  for (auto look = first + 1; look != facts.looks.end(); ++look) {
-    const Keys now = stuck_after(*look, circle);
-    std::erase_if(stuck, [&](ThreadKey key) { return !now.contains(key); });
-  }
-  std::vector<std::string> names, lines;
-  for (const ThreadKey key : stuck) names.push_back(facts.looks.back().find(key)->name);
-  if (!names.empty())
-    lines.push_back(counted(names.size(), "other thread") + (names.size() == 1 ? " waits" : " wait") +
-                    " for these, and cannot go on either: " + some_of(names));
-  const std::vector<ThreadKey> members(circle.begin(), circle.end());
-  const std::uint64_t lasted = least_duration(facts, facts.looks.size() - looks, members);
-  if (lasted != 0)
-    lines.push_back((looks > 1 ? "the same circle at " + counted(looks, "look") + ": it" : std::string("it")) +
-                    " has lasted for at least " + lasted_words(facts, lasted));
-  return lines;
 }
 
 Finding deadlock(const Facts& facts, const std::vector<ThreadKey>& cycle, Confidence confidence) {
@@ -85,7 +47,8 @@ Finding deadlock(const Facts& facts, const std::vector<ThreadKey>& cycle, Confid
   finding.next = only_locks ? "jtrace inspect " + facts.target + " locks" : "jtrace stack " + facts.target + " --java";
   finding.sentence = "Deadlock" + std::string(initialisation ? " by class initialisation" : "") + ": the threads " +
                      names + " wait for each other in a circle, and none of them can go on.";
-  for (std::string& each : extent_of(facts, keys_of(cycle))) finding.evidence.push_back(std::move(each));
+  for (std::string& each : extent_of(facts, keys_of(cycle), looks_with(facts, keys_of(cycle))))
+    finding.evidence.push_back(std::move(each));
   return finding;
 }
 

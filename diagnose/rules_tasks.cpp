@@ -1,13 +1,12 @@
 // Rules about threads that wait for what other threads have to do. Circles of such waits are deadlocks
 // (rules_locks.cpp).
 #include <algorithm>
-#include <cctype>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "base/strings.h"
 #include "diagnose/cpu_share.h"
+#include "diagnose/deadlock_words.h"
 #include "diagnose/duration.h"
 #include "diagnose/rules.h"
 #include "diagnose/words.h"
@@ -110,41 +109,17 @@ void add_customers(const Facts& facts, const PoolFact& pool, std::vector<std::st
   add(limited, " with a time limit");
 }
 
-bool is_digit(char each) { return std::isdigit(static_cast<unsigned char>(each)) != 0; }
-
-// "order-exec-*" of "order-exec-1" and "order-exec-12": their names differ in the number at the end only; "" if they
-// differ otherwise.
-std::string name_of_pool(const ThreadsLook& look, const PoolFact& pool) {
-  std::optional<std::string> common;
-  for (const ThreadKey key : pool.threads) {
-    const ThreadFact* each = look.find(key);
-    if (each == nullptr) continue;
-    std::string name = each->name;
-    while (!name.empty() && is_digit(name.back())) name.pop_back();
-    if (common && *common != name) return "";
-    common = name;
-  }
-  return common && !common->empty() ? *common + "*" : "";
-}
-
-std::string address_of(const PoolFact& pool) {
-  std::string address;
-  append_hex(address, pool.object);
-  return "the pool <" + address + ">";
-}
-
 Finding starved(const Facts& facts, const PoolFact& pool) {
   const ThreadsLook& look = facts.looks.back();
   const std::size_t count = pool.threads.size();
-  const std::string name = name_of_pool(look, pool);
+  const std::string name = name_of(look, pool);
   Finding finding{.rule = "pool", .next = "jtrace stack " + facts.target + " --java --group"};
   finding.sentence =
       (count == 1 ? std::string("The only thread of a pool waits for a task that is")
                   : "All " + std::to_string(count) + " threads of " +
                         (name.empty() ? "a pool" : "the pool " + quoted(name)) + " wait for tasks that are") +
       " in the queue of the same pool: no thread is left to run " + (count == 1 ? "it." : "them.");
-  if (pool.queued)
-    finding.evidence.push_back(address_of(pool) + " has " + counted(*pool.queued, "task") + " in its queue");
+  if (pool.queued) finding.evidence.push_back(tasks_of(pool));
   add_customers(facts, pool, finding.evidence);
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < std::min(count, kShown); ++i)

@@ -4,7 +4,6 @@
 #include <map>
 #include <string_view>
 
-#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/duration.h"
@@ -25,8 +24,7 @@ bool waits(const ThreadFact& thread) {
 // The innermost frame of the program; null: the thread does not wait, or has only frames of the JDK.
 const FrameFact* place_of_wait(const ThreadFact& thread) {
   if (thread.key == 0 || !waits(thread)) return nullptr;
-  const auto own = std::find_if(thread.frames.begin(), thread.frames.end(),
-                                [](const FrameFact& frame) { return !is_of_the_jdk(frame.method); });
+  const auto own = innermost_of_program(thread.frames);
   return own == thread.frames.end() ? nullptr : &*own;
 }
 

@@ -8,6 +8,7 @@
 #include "coreinspect/tools/call_mark.h"
 #include "coreinspect/tools/crash.h"
 #include "coreinspect/tools/lock_facts.h"
+#include "coreinspect/tools/pool_circles.h"
 #include "coreinspect/tools/profile.h"
 #include "coreinspect/tools/task_waits.h"
 #include "diagnose/pin_causes.h"
@@ -25,7 +26,7 @@ WaitFact fact_of(const coreinspect::Work& work) {
           .text = "waiting for " + describe(work),
           .object = work.pool,
           .owner = work.id,
-          .owner_name = work.name};
+          .owner_name = work.thread != 0 ? work.name : ""};
 }
 
 std::optional<WaitFact> wait_of(const LockFacts& locks, target::Address thread, const coreinspect::Walk& walk) {
@@ -98,6 +99,16 @@ bool is_of_the_program(const coreinspect::Frame& frame) {
   return frame.method != nullptr && !is_of_the_jdk(frame.method->class_name);
 }
 
+// FrameFact::call.
+void add_marks(const coreinspect::Inspection& inspection, const coreinspect::Walk& walk,
+               std::vector<FrameFact>& frames) {
+  if (frames.empty()) return;
+  frames.front().call = coreinspect::mark_of_call(inspection, walk);
+  const auto own = innermost_of_program(frames);
+  if (own != frames.begin() && own != frames.end())
+    frames[static_cast<std::size_t>(own - frames.begin())].call = coreinspect::mark_of_own_call(inspection, walk);
+}
+
 std::vector<ThreadKey> ids_of(const std::vector<target::Address>& threads, const LockFacts& locks) {
   std::vector<ThreadKey> ids;
   for (const target::Address each : threads)
@@ -116,7 +127,7 @@ std::vector<FrameFact> frames_of(const coreinspect::Walk& walk) {
 
 std::vector<FrameFact> frames_of(const coreinspect::Inspection& inspection, const coreinspect::Walk& walk) {
   std::vector<FrameFact> frames = frames_of(walk);
-  if (!frames.empty()) frames.front().call = coreinspect::mark_of_call(inspection, walk);
+  add_marks(inspection, walk, frames);
   return frames;
 }
 
@@ -152,8 +163,7 @@ ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspec
   for (const auto& each : snapshot.threads) {
     look.threads.push_back(fact_of(each));
     add_compilation(inspection, each, look.threads.back());
-    if (auto& frames = look.threads.back().frames; !frames.empty())
-      frames.front().call = coreinspect::mark_of_call(inspection, each.walk);
+    if (ThreadFact& fact = look.threads.back(); fact.state == "RUNNABLE") add_marks(inspection, each.walk, fact.frames);
   }
   for (const auto& each : snapshot.virtual_threads) look.threads.push_back(fact_of(each));
   if (!inspection.healthy()) return look;
@@ -177,6 +187,8 @@ ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspec
   }
   for (const auto& circle : locks.deadlocks()) look.deadlocks.push_back(ids_of(circle, locks));
   for (const auto& circle : locks.task_circles()) look.deadlocks.push_back(ids_of(circle, locks));
+  for (const auto& circle : coreinspect::pool_circles(coreinspect::pool_waits(locks, tasks)))
+    look.pool_circles.push_back({ids_of(circle.others, locks), circle.pools});
   for (const coreinspect::Pool& each : tasks.pools)
     look.pools.push_back({each.object, ids_of(each.threads, locks), each.may_grow, each.queued});
   return look;

@@ -48,11 +48,14 @@ inline std::string time_between(const ThreadsLook& before, const ThreadsLook& no
   return seconds(static_cast<double>(now.ns - before.ns) / 1e9);
 }
 
-// The place of the innermost frame that is not the JDK's own, which says more than the call that waits; "" without
-// frames.
+// The innermost frame that is not the JDK's own.
+inline std::vector<FrameFact>::const_iterator innermost_of_program(const std::vector<FrameFact>& frames) {
+  return std::find_if(frames.begin(), frames.end(), [](const FrameFact& each) { return !is_of_the_jdk(each.method); });
+}
+
+// Its place, which says more than the call that waits; "" without frames.
 inline std::string own_place(const std::vector<FrameFact>& frames) {
-  for (const FrameFact& frame : frames)
-    if (!is_of_the_jdk(frame.method)) return place(frame);
+  if (const auto own = innermost_of_program(frames); own != frames.end()) return place(*own);
   return frames.empty() ? "" : place(frames.front());
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/jdk_names.h"
 #include "base/strings.h"
 #include "coreinspect/runtime/bytecodes.h"
 
@@ -90,6 +91,19 @@ std::uint64_t mark_of_call(const Inspection& inspection, const Walk& walk) {
   Hash hash;
   hash.add(&(*blob)->address, sizeof(Address));
   hash.add(&(*blob)->compile_id, sizeof(int));
+  return add_counts(inspection, frame->method->address, hash) ? hash.value() : 0;
+}
+
+std::uint64_t mark_of_own_call(const Inspection& inspection, const Walk& walk) {
+  const auto frame = std::find_if(walk.frames.begin(), walk.frames.end(), [](const Frame& each) {
+    return each.method != nullptr && !is_of_the_jdk(each.method->class_name);
+  });
+  if (frame == walk.frames.end() || frame->kind != FrameKind::kInterpreted) return 0;
+  if (!inspection.vm().flag_is_true("UseCompiler")) return 0;  // -Xint: nothing is counted
+  Hash hash;
+  hash.add(&frame->method->address, sizeof(Address));
+  hash.add(&frame->fp, sizeof(Address));
+  hash.add(&frame->bci, sizeof(int));
   return add_counts(inspection, frame->method->address, hash) ? hash.value() : 0;
 }
 

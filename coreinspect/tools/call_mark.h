@@ -18,4 +18,9 @@ namespace jtrace::coreinspect {
 // Threads: one at a time.
 std::uint64_t mark_of_call(const Inspection& inspection, const Walk& walk);
 
+// Of the innermost frame that is not the JDK's, if the interpreter runs it: it counts the calls of the method, and the
+// turns of its loops. Where both are the same later, the method was not called again, and is in the same call of what
+// it calls. 0: it cannot be known.
+std::uint64_t mark_of_own_call(const Inspection& inspection, const Walk& walk);
+
 }  // namespace jtrace::coreinspect

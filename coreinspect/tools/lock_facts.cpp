@@ -55,7 +55,8 @@ std::string_view to_string(Work::Kind kind) {
 }
 
 std::string describe(const Work& work) {
-  if (work.kind == Work::Kind::kQueued) return "a task in the queue of a pool";
+  if (work.kind == Work::Kind::kQueued)
+    return "a task in the queue of " + (work.name.empty() ? "a pool" : "the pool \"" + printable(work.name) + "\"");
   const std::string who = "\"" + printable(work.name) + "\" #" + std::to_string(work.id);
   return work.kind == Work::Kind::kEnd ? "the end of " + who : "a task that " + who + " runs";
 }
@@ -64,6 +65,7 @@ void write_members(JsonWriter& json, const Work& work) {
   json.member("awaits", to_string(work.kind));
   if (work.thread != 0) json.member("awaited", work.name).member("awaitedId", work.id);
   if (work.pool != 0) json.member("pool", hex(work.pool));
+  if (work.pool != 0 && !work.name.empty()) json.member("poolName", work.name);
 }
 
 std::string describe(const Wait& wait) {
@@ -327,11 +329,21 @@ void LockFacts::find_deadlocks() {
   deadlocks_ = circles_in(owners);
 }
 
+std::string LockFacts::name_of(const Pool& pool) const {
+  std::vector<std::string> names;
+  for (const Address each : pool.threads)
+    if (const Party* thread = party(each)) names.push_back(*thread->name);
+  return pool_name(names);
+}
+
 void LockFacts::note(const TaskWaits& tasks) {
+  std::map<Address, std::string> pools;
+  for (const Pool& each : tasks.pools) pools[each.object] = name_of(each);
   for (const auto& [thread, work] : tasks.works) {
     const auto wait = waits_.find(thread);
     if (wait == waits_.end()) continue;
     wait->second.work = work;
+    if (const auto pool = pools.find(work.pool); pool != pools.end()) wait->second.work->name = pool->second;
     if (const Party* other = party(work.thread)) {
       wait->second.work->name = *other->name;
       wait->second.work->id = other->id;

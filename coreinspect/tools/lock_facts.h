@@ -26,13 +26,14 @@ struct Work {
   Kind kind = Kind::kEnd;
   Address thread = 0;  // LockFacts::Party::key: the thread that has to end, or runs the task; 0 with kQueued
   Address pool = 0;    // with kQueued the ThreadPoolExecutor in whose queue the task is
-  std::string name;    // of the thread
+  std::string name;    // of the thread, or of the pool (pool_name); "" if it has none
   std::int64_t id = 0;
 };
 std::string_view to_string(Work::Kind kind);  // "end", "task", "queued"
 std::string describe(const Work& work);       // what is waited for: `the end of "main" #1`
 void write_members(JsonWriter& json, const Work& work);
 
+struct Pool;
 struct TaskWaits;
 
 struct Wait {
@@ -58,6 +59,7 @@ class LockFacts {
   // Each cycle once: its threads in the order of "waits for". Only waits that block (monitor, park with an owner,
   // initialization).
   const std::vector<std::vector<Address>>& deadlocks() const { return deadlocks_; }
+  std::string name_of(const Pool& pool) const;
   // Adds to the waits the work that they are for.
   void note(const TaskWaits& tasks);
   // The circles of waits for locks and for work that have at least one of the latter, as deadlocks(); waits with a time

@@ -198,6 +198,16 @@ class Search {
 
 }  // namespace
 
+std::string pool_name(const std::vector<std::string>& threads) {
+  std::optional<std::string> common;
+  for (std::string name : threads) {
+    while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.pop_back();
+    if (common && *common != name) return "";
+    common = name;
+  }
+  return common && !common->empty() ? *common + "*" : "";
+}
+
 TaskWaits task_waits(const Inspection& inspection, const LockFacts& locks) { return Search(inspection, locks).run(); }
 
 }  // namespace jtrace::coreinspect

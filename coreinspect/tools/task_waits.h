@@ -11,6 +11,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "coreinspect/tools/lock_facts.h"
@@ -24,6 +25,10 @@ struct Pool {
   bool may_grow = false;                  // it has fewer threads than its maximum: it starts one when its queue is full
   std::optional<std::uint64_t> queued{};  // tasks in its queue; nothing if this class of queues is not known
 };
+
+// "order-exec-*" of "order-exec-1" and "order-exec-12", the names of all its threads, which differ in the number at the
+// end only; "" if they differ otherwise.
+std::string pool_name(const std::vector<std::string>& threads);
 
 struct TaskWaits {
   std::map<Address, Work> works;  // by LockFacts::Party::key of who waits; without names (LockFacts::note)

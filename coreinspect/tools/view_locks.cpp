@@ -1,11 +1,13 @@
 // The view `locks`: circles of threads that wait for each other, through locks of all kinds; who waits for what, and
 // who has it.
 #include <algorithm>
+#include <iterator>
 
 #include "base/joined.h"
 #include "base/strings.h"
 #include "coreinspect/tools/lock_graph.h"
 #include "coreinspect/tools/owned_locks.h"
+#include "coreinspect/tools/pool_circles.h"
 #include "coreinspect/tools/safepoint_report.h"
 #include "coreinspect/tools/task_waits.h"
 #include "coreinspect/tools/thread_groups.h"
@@ -146,18 +148,70 @@ std::vector<std::int64_t> ids_of(const std::vector<Address>& circle, const LockF
   return ids;
 }
 
+// A circle through the queues of pools. None with a pool that may start more threads.
+struct PoolNames {
+  Names others;
+  std::vector<Pool> pools;
+};
+
+std::vector<PoolNames> pool_circles_of(const LockFacts& locks, const TaskWaits& tasks) {
+  std::vector<PoolNames> named;
+  for (const PoolCircle& circle : pool_circles(pool_waits(locks, tasks))) {
+    PoolNames& names = named.emplace_back();
+    names.others = names_of(circle.others, locks);
+    std::copy_if(tasks.pools.begin(), tasks.pools.end(), std::back_inserter(names.pools), [&](const Pool& each) {
+      return std::find(circle.pools.begin(), circle.pools.end(), each.object) != circle.pools.end();
+    });
+    if (std::any_of(names.pools.begin(), names.pools.end(), [](const Pool& each) { return each.may_grow; }))
+      named.pop_back();
+  }
+  return named;
+}
+
+void append_pool_circle(const PoolNames& circle, const LockFacts& locks, JsonWriter* json, std::string& out) {
+  Names all = circle.others;
+  for (const Pool& pool : circle.pools)
+    for (std::string& each : names_of(pool.threads, locks)) all.push_back(std::move(each));
+  if (!json) {
+    out += "deadlock: " + joined(name_families(all)) + " wait for each other through the queue of";
+    for (const Pool& pool : circle.pools)
+      out += (out.ends_with(" of") ? "" : ",") + std::string(" the pool <") + hex(pool.object) + ">";
+    out += ", whose threads are all among them\n";
+    return;
+  }
+  json->begin_object().member("kind", "deadlock").key("threads").begin_array();
+  for (const std::string& each : all) json->value(each);
+  json->end_array().key("pools").begin_array();
+  for (const Pool& pool : circle.pools) json->value(hex(pool.object));
+  json->end_array().end_object();
+}
+
+struct TaskCircles {
+  Circles circles;
+  std::vector<PoolNames> of_pools;
+};
+
 // Whom a thread waits for is read after the stop: of a running JVM only the circles are kept that are there once more.
-Result<Circles> task_circles(Inspection& inspection, const LockFacts& locks, const ViewOptions& options) {
-  Circles circles = locks.task_circles();
-  if (circles.empty() || inspection.target().process() == nullptr) return circles;
+Result<TaskCircles> task_circles(Inspection& inspection, const LockFacts& locks, const TaskWaits& tasks,
+                                 const ViewOptions& options) {
+  TaskCircles found{.circles = locks.task_circles(), .of_pools = pool_circles_of(locks, tasks)};
+  auto& circles = found.circles;
+  if ((circles.empty() && found.of_pools.empty()) || inspection.target().process() == nullptr) return found;
   JTRACE_ASSIGN_OR_RETURN(const ThreadSnapshot again, take_thread_snapshot(inspection, {.max_stop = options.max_stop}));
   LockFacts later(inspection, again);
-  later.note(task_waits(inspection, later));
+  const TaskWaits later_tasks = task_waits(inspection, later);
+  later.note(later_tasks);
   std::erase_if(circles, [&](const std::vector<Address>& each) {
     return std::none_of(later.task_circles().begin(), later.task_circles().end(),
                         [&](const auto& other) { return ids_of(other, later) == ids_of(each, locks); });
   });
-  return circles;
+  const auto again_of_pools = pool_circles_of(later, later_tasks);
+  std::erase_if(found.of_pools, [&](const PoolNames& each) {
+    return std::none_of(again_of_pools.begin(), again_of_pools.end(), [&](const PoolNames& other) {
+      return other.others == each.others && other.pools.size() == each.pools.size();
+    });
+  });
+  return found;
 }
 
 // Of Java's locks and tasks, of the locks below, and of several kinds, safepoints included.
@@ -197,15 +251,16 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
   const MutexReport before = has_locks_below(inspection) ? report_mutexes(inspection) : MutexReport();
   JTRACE_ASSIGN_OR_RETURN(ThreadSnapshot snapshot, take_thread_snapshot(inspection, {.max_stop = options.max_stop}));
   LockFacts locks(inspection, snapshot);
-  locks.note(task_waits(inspection, locks));
-  JTRACE_ASSIGN_OR_RETURN(const Circles of_tasks, task_circles(inspection, locks, options));
+  const TaskWaits tasks = task_waits(inspection, locks);
+  locks.note(tasks);
+  JTRACE_ASSIGN_OR_RETURN(const TaskCircles of_tasks, task_circles(inspection, locks, tasks, options));
   owned.settle(locks);
   const auto mutexes = has_waits(before) ? kept_in_both(before, report_mutexes(inspection)) : std::vector<MutexRow>();
   const auto waits =
       has_locks_below(inspection) ? vm_waits(report_safepoint(inspection, {}), snapshot) : std::vector<VmWait>();
   std::vector<LockEdge> edges = lock_edges(locks, mutexes);
   for (LockEdge& each : vm_edges(waits, locks, mutexes)) edges.push_back(std::move(each));
-  const auto circles = circles_of_all(locks, of_tasks, before, edges);
+  const auto circles = circles_of_all(locks, of_tasks.circles, before, edges);
   ViewResult result;
   result.missing = std::move(snapshot.missing);
   result.missing.insert(result.missing.end(), before.missing.begin(), before.missing.end());
@@ -216,6 +271,7 @@ Result<ViewResult> view_locks(Inspection& inspection, const ViewOptions& options
   JsonWriter json(result.out);
   JsonWriter* const rows = options.json ? &json : nullptr;
   for (const Names& each : circles) append_circle(each, rows, result.out);
+  for (const PoolNames& each : of_tasks.of_pools) append_pool_circle(each, locks, rows, result.out);
   append_waits(locks, false, rows, result.out);
   append_mutex_waits(mutexes, rows, result.out);
   append_vm_waits(waits, rows, result.out);

@@ -66,5 +66,80 @@ TEST_P(DiagnoseWaits, SaysNothingOfPoolsWithoutWork) {
   EXPECT_FALSE(found.document["diagnosis"].contains("standing")) << found.done.out;
 }
 
+// All of the JVM and of a core of it.
+TEST_P(DiagnoseWaits, NamesADeadlockThroughTheQueueOfAPool) {
+  const auto jvm = start_and_ask("refresh 7");
+  const ScratchDir folder;
+  for (const std::string& target : {jvm->pid_text(), core_of(*jvm, folder)}) {
+    SCOPED_TRACE(target);
+    const Diagnosis found = diagnose(target, {"--interval", "0.3"});
+    EXPECT_THAT(rules_but_of_machine(found), ElementsAre("pool-deadlock")) << found.done.out;
+    EXPECT_THAT(
+        found.texts("pool-deadlock"),
+        ElementsAre(AllOf(
+            HasSubstr("certain: "),
+            HasSubstr("\\\"refresh\\\" and all 7 threads of the pool \\\"io-*\\\" wait for each other"),
+            HasSubstr(
+                "is waiting for a task in the queue of the pool \\\"io-*\\\", at Blockages.resultOf(Blockages.java:"),
+            HasSubstr("has 1 task in its queue"), HasSubstr("owned by \\\"refresh\\\" #"),
+            HasSubstr("and 4 others of this pool"),
+            HasSubstr("1 other thread waits for these, and cannot go on either: \\\"victim\\\""))));
+    // Its next command has the whole circle.
+    EXPECT_EQ(found.document["data"][0]["next"], "jtrace inspect " + target + " locks");
+    const CommandOutput text = must(run_jtrace({"inspect", target, "locks"}));
+    EXPECT_THAT(text.out,
+                ::testing::StartsWith(
+                    "deadlock: \"refresh\", 7 \"io-*\" wait for each other through the queue of the pool <0x"));
+    const json locks = json::parse(must(run_jtrace({"inspect", target, "locks", "--format", "json"})).out);
+    EXPECT_EQ(locks["data"][0]["kind"], "deadlock") << locks;
+    EXPECT_EQ(locks["data"][0]["threads"].size(), 8u) << locks;
+    EXPECT_EQ(locks["data"][0]["pools"].size(), 1u) << locks;
+    for (const json& row : locks["data"])
+      if (row.value("thread", "") == "refresh" && row.contains("awaits")) {
+        EXPECT_EQ(row["poolName"], "io-*");
+      }
+  }
+}
+
+TEST_P(DiagnoseWaits, FollowsACircleThroughOtherThreadsAndPools) {
+  const auto jvm = start_and_ask("refresh-through-others 3");
+  must(jvm->ask("two-pools 2"));
+  const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", "0.3"});
+  EXPECT_THAT(rules_but_of_machine(found), ElementsAre("pool-deadlock", "pool-deadlock")) << found.done.out;
+  EXPECT_THAT(found.texts("pool-deadlock"),
+              ::testing::UnorderedElementsAre(AllOf(HasSubstr("\\\"refresh\\\""), HasSubstr("\\\"between\\\""),
+                                                    HasSubstr("and all 3 threads of the pool \\\"io-*\\\"")),
+                                              AllOf(HasSubstr("all 2 threads of the pool \\\"left-*\\\""),
+                                                    HasSubstr("all 2 threads of the pool \\\"right-*\\\""))));
+}
+
+TEST_P(DiagnoseWaits, TakesAPoolOfWhichAThreadGoesOnForNoDeadlock) {
+  for (const char* kind : {"refresh-free 3", "refresh-limited 3"}) {
+    SCOPED_TRACE(kind);
+    const auto jvm = start_and_ask(kind);
+    const Diagnosis found = diagnose(jvm->pid_text(), {"--interval", "0.3"});
+    EXPECT_THAT(found.texts("pool-deadlock"), IsEmpty()) << found.done.out;
+    EXPECT_THAT(must(run_jtrace({"inspect", jvm->pid_text(), "locks"})).out, ::testing::Not(HasSubstr("deadlock")));
+  }
+}
+
+TEST_P(DiagnoseWaits, NamesOneCallOfTheJdkThatDoesNotEnd) {
+  const auto jvm = start_and_ask("match");
+  const Diagnosis found = diagnose_until_found(*jvm, "spinning");
+  EXPECT_THAT(
+      found.texts("spinning"),
+      ElementsAre(AllOf(HasSubstr("likely: "), HasSubstr("The thread \\\"rules\\\" runs without a pause in one call of "
+                                                         "java.util.regex.Matcher.matches by Blockages.accepts."))))
+      << found.done.out;
+}
+
+TEST_P(DiagnoseWaits, DoesNotTakeManyShortCallsOfTheJdkForOne) {
+  const auto jvm = start_and_ask("matches");
+  for (int i = 0; i < 2; ++i) {
+    const Diagnosis found = diagnose(jvm->pid_text());
+    EXPECT_THAT(rules_but_of_machine(found), IsEmpty()) << found.done.out;
+  }
+}
+
 }  // namespace
 }  // namespace jtrace::test

@@ -1,0 +1,22 @@
+// What findings about deadlocks and pools have in common. Pure functions, any thread.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "diagnose/facts.h"
+
+namespace jtrace::diagnose {
+
+// Lines of evidence: who else is stuck at all of its looks, and how long it has lasted. `looks`: at how many looks,
+// back from the last one, there is this circle; at least 1.
+std::vector<std::string> extent_of(const Facts& facts, const std::set<ThreadKey>& circle, std::size_t looks);
+
+// "order-exec-*"; "": its threads have no name in common (coreinspect::pool_name).
+std::string name_of(const ThreadsLook& look, const PoolFact& pool);
+// "the pool <0x40> has 41 tasks in its queue"; only if their number is known.
+std::string tasks_of(const PoolFact& pool);
+
+}  // namespace jtrace::diagnose
