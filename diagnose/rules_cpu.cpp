@@ -1,6 +1,7 @@
 // Rules about single threads that make no progress.
 #include <algorithm>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/rules.h"
@@ -9,8 +10,9 @@
 namespace jtrace::diagnose {
 namespace {
 
-constexpr double kRan = 0.02;       // of the time on a processor
-constexpr std::size_t kStacks = 6;  // this many equal stacks; fewer may be chance
+constexpr double kRan = 0.02;        // of the time on a processor
+constexpr double kLongCall = 0.5e9;  // ns on a processor: calls of the JDK that sort or parse much take a while
+constexpr std::size_t kStacks = 6;   // this many equal stacks; fewer may be chance
 
 // In the same method, called from the same places.
 bool same_place(const std::vector<FrameFact>& one, const std::vector<FrameFact>& other) {
@@ -18,11 +20,30 @@ bool same_place(const std::vector<FrameFact>& one, const std::vector<FrameFact>&
          std::equal(one.begin() + 1, one.end(), other.begin() + 1);
 }
 
+// In the same call that the program has made of the JDK, whatever that does, called from the same places.
+bool same_call_of_jdk(const std::vector<FrameFact>& one, const std::vector<FrameFact>& other) {
+  const auto own = innermost_of_program(one), others = innermost_of_program(other);
+  return own != one.begin() && own != one.end() && others != other.begin() &&
+         std::equal(own, one.end(), others, other.end());
+}
+
+using Same = bool (*)(const std::vector<FrameFact>&, const std::vector<FrameFact>&);
+bool are_all(Same same, const std::vector<std::vector<FrameFact>>& stacks) {
+  return std::all_of(stacks.begin(), stacks.end(), [&](const auto& each) { return same(stacks.front(), each); });
+}
+
 // Equal lines are no evidence: a short method that is called in a loop gives the same.
 bool is_one_call(const std::vector<std::vector<FrameFact>>& stacks) {
   const std::uint64_t call = stacks.front().front().call;
   return call != 0 &&
          std::all_of(stacks.begin(), stacks.end(), [call](const auto& each) { return each.front().call == call; });
+}
+
+// The same of the call that the program has made.
+bool is_one_call_of_jdk(const std::vector<std::vector<FrameFact>>& stacks) {
+  const std::uint64_t call = innermost_of_program(stacks.front())->call;
+  return call != 0 && std::all_of(stacks.begin(), stacks.end(),
+                                  [call](const auto& each) { return innermost_of_program(each)->call == call; });
 }
 
 // The virtual thread that this carrier ran at all looks; null: none, or not the same one.
@@ -59,6 +80,31 @@ Finding spinning(const Facts& facts, const ThreadFact& thread, double ran, std::
                        ": it is one call that does not end, or many short ones.";
     finding.evidence = {cpu, "the last time at " + at + ", each time called from the same lines",
                         "the JVM's counters do not show which of the two it is"};
+    finding.confidence = Confidence::kHint;
+  }
+  return finding;
+}
+
+// What the frames below the JDK's show: those above them change all the time, as where a pattern is matched.
+Finding spinning_in_jdk(const Facts& facts, const ThreadFact& thread, double ran,
+                        const std::vector<std::vector<FrameFact>>& stacks) {
+  const auto own = innermost_of_program(thread.frames);
+  const std::string method = printable(own->method), callee = printable((own - 1)->method);
+  const std::string all = std::to_string(stacks.size()) + " of " + counted(stacks.size(), "stack");
+  const std::string who = who_spins(facts, thread);
+  Finding finding{.rule = "spinning",
+                  .evidence = {"on a processor " + percent(ran) + " of the time, and ready to run for the rest",
+                               "at " + place(*own) + " in " + all + ", called from the same lines"},
+                  .next = "jtrace stack " + facts.target + " --java --locals --thread " + shell_word(thread.name)};
+  const double span = static_cast<double>(facts.looks.back().ns - facts.looks.front().ns);
+  if (is_one_call_of_jdk(stacks) && ran * span >= kLongCall) {
+    finding.sentence = who + " runs without a pause in one call of " + callee + " by " + method + ".";
+    finding.evidence.push_back("the JVM's counters of " + method +
+                               " have not changed meanwhile: it was not called again, and no loop in it went on");
+    finding.confidence = Confidence::kLikely;
+  } else {
+    finding.sentence = who + " runs without a pause, and was in " + callee + ", called by " + method + ", in " + all +
+                       ": it is one call that does not end, or many short ones.";
     finding.confidence = Confidence::kHint;
   }
   return finding;
@@ -101,9 +147,8 @@ void judge(const Facts& facts, const ThreadFact& thread, std::vector<Finding>& f
   }
   const auto stacks = stacks_of(facts, thread.key);
   if (stacks.size() < kStacks) return;
-  for (const auto& each : stacks)
-    if (!same_place(stacks.front(), each)) return;
-  found.push_back(spinning(facts, thread, ran, stacks.size(), is_one_call(stacks)));
+  if (are_all(same_place, stacks)) found.push_back(spinning(facts, thread, ran, stacks.size(), is_one_call(stacks)));
+  else if (are_all(same_call_of_jdk, stacks)) found.push_back(spinning_in_jdk(facts, thread, ran, stacks));
 }
 
 }  // namespace

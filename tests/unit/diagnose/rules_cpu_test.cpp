@@ -88,6 +88,38 @@ TEST(SpinningRule, IsAHintIfItMayBeManyCalls) {
   EXPECT_EQ(found_by(find_spinning, facts).at(0).confidence, Confidence::kHint);
 }
 
+// A pattern that is matched: the JDK's frames are others in each stack.
+TEST(SpinningRule, FindsOneCallOfTheJdkWhoseFramesChange) {
+  Facts facts = busy(1, 0);
+  int depth = 0;
+  const auto own = [](std::vector<FrameFact>& frames) { return frames.end() - 2; };
+  const auto match = [&](std::vector<FrameFact>& frames) {
+    frames[0].call = 7;
+    std::vector<FrameFact> inner(static_cast<std::size_t>(1 + ++depth % 3),
+                                 {"java.util.regex.Pattern.match", "", depth});
+    inner.push_back({"java.util.regex.Matcher.matches", "Matcher.java:1", 3});
+    frames.insert(frames.begin(), inner.begin(), inner.end());
+  };
+  for (ThreadsLook& look : facts.looks) match(look.threads[0].frames);
+  for (auto& stack : facts.busy[1]) match(stack);
+  const auto found = found_by(find_spinning, facts);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].confidence, Confidence::kLikely);
+  EXPECT_EQ(found[0].sentence,
+            "The thread \"t1\" runs without a pause in one call of java.util.regex.Matcher.matches by App.turn.");
+  EXPECT_EQ(found[0].next, "jtrace stack 4711 --java --locals --thread t1");
+  Facts starved = busy(0.2, 0.75);  // a short call takes long without a processor
+  starved.busy = facts.busy;
+  for (std::size_t i = 0; i < 3; ++i) starved.looks[i].threads[0].frames = facts.looks[i].threads[0].frames;
+  EXPECT_EQ(found_by(find_spinning, starved).at(0).confidence, Confidence::kHint);
+  own(facts.busy[1][3])->call = 8;  // called once more
+  EXPECT_EQ(found_by(find_spinning, facts).at(0).confidence, Confidence::kHint);
+  EXPECT_THAT(found_by(find_spinning, facts).at(0).sentence,
+              HasSubstr("called by App.turn, in 11 of 11 stacks: it is"));
+  own(facts.busy[1][3])->bci = 20;  // another call in it
+  EXPECT_THAT(found_by(find_spinning, facts), IsEmpty());
+}
+
 TEST(SpinningRule, NamesTheVirtualThreadThatTheCarrierRuns) {
   Facts facts = busy(1, 0);
   for (ThreadsLook& look : facts.looks)
