@@ -50,6 +50,19 @@ class Bundle : public ::testing::TestWithParam<Jdk> {
     EXPECT_EQ(done.status, 0) << done.err;
     return json::parse(done.out, nullptr, false);
   }
+  static std::string browser() {
+    const auto found = must(run_command({"sh", "-c", "command -v chromium chromium-browser google-chrome"}));
+    return found.out.substr(0, found.out.find('\n'));
+  }
+  // The elements of the page after its script has run.
+  std::string shown_by_browser(const std::string& page) const {
+    const std::string file = folder_.file("report.html");
+    std::ofstream(file) << page;
+    return must(run_command({browser(), "--headless", "--no-sandbox", "--disable-gpu",
+                             "--user-data-dir=" + folder_.file("chromium"), "--dump-dom", "file://" + file},
+                            {.timeout = std::chrono::minutes(2)}))
+        .out;
+  }
   bool is_left() const { return !std::filesystem::is_empty(folder_.path()); }
 
   ScratchDir folder_;
@@ -102,21 +115,26 @@ TEST_P(Bundle, HasAPageThatNeedsNothingElse) {
     const std::string frame = page.substr(0, page.find("id=\"data\"")) + page.substr(page.rfind("<script>"));
     EXPECT_THAT(frame, Not(HasSubstr(foreign)));
   }
-  const auto found = must(run_command({"sh", "-c", "command -v chromium chromium-browser google-chrome"}));
-  if (found.out.empty()) JTRACE_SKIP("chromium", "there is no chromium on the PATH");
-  const std::string file = folder_.file("report.html");
-  std::ofstream(file) << page;
-  const auto shown =
-      must(run_command({found.out.substr(0, found.out.find('\n')), "--headless", "--no-sandbox", "--disable-gpu",
-                        "--user-data-dir=" + folder_.file("chromium"), "--dump-dom", "file://" + file},
-                       {.timeout = std::chrono::minutes(2)}));
-  EXPECT_THAT(shown.out, HasSubstr("data-state=\"ready\""));
+  if (browser().empty()) JTRACE_SKIP("chromium", "there is no chromium on the PATH");
+  const std::string shown = shown_by_browser(page);
+  EXPECT_THAT(shown, HasSubstr("data-state=\"ready\""));
   for (const char* text :
        {"<h1>1 trouble found</h1>", "Deadlock: the threads", "wait for \"monitor-1\"", "java.lang.Object.wait",
         "Java heap, used", "<td class=\"\">java.lang.String</td>",
         // the pictures: of the locks with their circle, of the threads, of the counters
         "class=\"circle\"", "<title>monitor-2</title>", "id=\"timeline\"", "id=\"counters\"", "safepoints: +"})
-    EXPECT_THAT(shown.out, HasSubstr(text));
+    EXPECT_THAT(shown, HasSubstr(text));
+}
+
+TEST_P(Bundle, HasAPageThatSaysWhereThreadsStandThoughNothingIsFound) {
+  if (browser().empty()) JTRACE_SKIP("chromium", "there is no chromium on the PATH");
+  jvm_ = must(JvmProcess::start(GetParam(), "Blockages", {.flags = {"-Xmx64m", "-XX:+UseSerialGC"}}));
+  must(jvm_->ask("borrow 12"));
+  const CommandOutput done = diagnose({"-o", path()});
+  const std::string shown = shown_by_browser(members()["report.html"]);
+  EXPECT_THAT(shown, HasSubstr("data-state=\"ready\"")) << done.out;
+  EXPECT_THAT(shown, HasSubstr(" waiting threads stand in Blockages$Connections.borrow.")) << done.out;
+  EXPECT_THAT(shown, HasSubstr("<code>jtrace stack " + jvm_->pid_text() + " --java --group</code>")) << done.out;
 }
 
 std::ptrdiff_t findings_that_are(const char* change, const std::string& answer) {
