@@ -70,6 +70,9 @@ class HeapGraph : public ::testing::TestWithParam<JdkAndCollector> {
       if (step.contains("field")) fields.push_back(step["field"]);
     EXPECT_THAT(fields, ::testing::Contains("static CACHE"));
     EXPECT_EQ(holder["path"].back()["class"], "Keeps$Holder");
+    EXPECT_EQ(holder["root"], "class of the app loader");
+    EXPECT_EQ(holder["heldBy"], "static Keeps.CACHE");
+    EXPECT_GE(holder["objects"], kHolders - 10) << "a frame may hold one";
     const json local = ask(target, {"paths", "Keeps$Local"})["data"][0];
     EXPECT_THAT(local["root"].get<std::string>(), HasSubstr("thread"));
     EXPECT_EQ(local["path"].back()["field"], "<local>");
