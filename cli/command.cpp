@@ -100,6 +100,11 @@ std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error, 
   return "'" + words.front() + "' is one word too many for " + app.get_name() + " " + command->get_name();
 }
 
+bool has_unknown_option(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(true);
+  return std::any_of(words.begin(), words.end(), [](const auto& word) { return word.starts_with("--"); });
+}
+
 int print_all(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   if (std::fflush(stdout) == 0) return static_cast<int>(ExitStatus::kOk);
@@ -178,6 +183,10 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv, std::s
     return print_all(text.str());
   } catch (const CLI::ExtrasError& error) {
     log_error(unexpected_words(app, error, hint_of) + help_of(app));
+    return static_cast<int>(ExitStatus::kUsage);
+  } catch (const CLI::RequiredError& error) {
+    // What is missing may have been misspelt.
+    log_error((has_unknown_option(app) ? unexpected_words(app, error, hint_of) : error.what()) + help_of(app));
     return static_cast<int>(ExitStatus::kUsage);
   } catch (const CLI::ParseError& error) {
     log_error(std::string(error.what()) + help_of(app));
