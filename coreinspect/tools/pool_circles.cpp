@@ -39,7 +39,8 @@ class Search {
   std::vector<PoolCircle> run() const {
     std::vector<PoolCircle> circles;
     Addresses done;
-    for (const auto& [pool, pools] : next_) {
+    for (const auto& each_entry : next_) {
+      const Address pool = each_entry.first;
       if (done.contains(pool)) continue;
       const Addresses all = reached_from(pool);
       const bool closed = std::all_of(all.begin(), all.end(),
