@@ -4,6 +4,7 @@
 
 #include "tests/live/diagnosis.h"
 #include "tests/testlib/scratch_dir.h"
+#include "tests/testlib/trace_checks.h"
 
 namespace jtrace::test {
 namespace {

@@ -95,8 +95,8 @@ TEST(SpinningRule, FindsOneCallOfTheJdkWhoseFramesChange) {
   const auto own = [](std::vector<FrameFact>& frames) { return frames.end() - 2; };
   const auto match = [&](std::vector<FrameFact>& frames) {
     frames[0].call = 7;
-    std::vector<FrameFact> inner(static_cast<std::size_t>(1 + ++depth % 3),
-                                 {"java.util.regex.Pattern.match", "", depth});
+    ++depth;
+    std::vector<FrameFact> inner(static_cast<std::size_t>(1 + depth % 3), {"java.util.regex.Pattern.match", "", depth});
     inner.push_back({"java.util.regex.Matcher.matches", "Matcher.java:1", 3});
     frames.insert(frames.begin(), inner.begin(), inner.end());
   };

@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 ThreadsLook refresh(std::uint64_t pool = 0x40) {
   ThreadsLook look;
   look.threads = {thread(1), waiter(2, 1), waiter(3, 1), waiter(9, 1), thread(8)};
-  for (const std::size_t i : {0, 4})
+  for (const std::size_t i : {std::size_t{0}, std::size_t{4}})
     look.threads[i].wait = WaitFact{.kind = "queued", .text = "waiting for a task", .object = pool};
   look.pools = {{.object = pool, .threads = {2, 3}, .queued = 5}};
   look.pool_circles = {{.others = {1}, .pools = {pool}}};
