@@ -37,12 +37,11 @@ bool has_callers(const std::vector<AllocationRow>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.stack.find(';') != row.stack.npos; });
 }
 
-// Unasked the methods are shown where they are not the sites: where the JDK makes objects for the program.
-bool are_sites(const std::vector<AllocationRow>& methods, const std::vector<AllocationRow>& sites) {
-  const auto site = [](const AllocationRow& row) { return row.stack.substr(0, row.stack.find(';')); };
-  return std::all_of(methods.begin(), methods.end(), [&](const AllocationRow& row) {
-    return std::any_of(sites.begin(), sites.end(),
-                       [&](const AllocationRow& each) { return each.stack == site(row) && each.type == row.type; });
+// Unasked the methods of the program are shown where the JDK makes objects for them: otherwise they are the sites.
+bool makes_for_program(const std::vector<AllocationRow>& stacks) {
+  return std::any_of(stacks.begin(), stacks.end(), [](const AllocationRow& row) {
+    const std::string_view frames = program_frames(row.stack);
+    return !frames.empty() && frames.data() != row.stack.data();
   });
 }
 
@@ -133,7 +132,7 @@ class TextView {
     const bool needs_stack = by != AllocationsBy::kClass && by != AllocationsBy::kThread;
     const auto rows = statistics_.places.rows(by, view_.type);
     if (by == AllocationsBy::kMethod && !view_.by &&
-        are_sites(rows, statistics_.places.rows(AllocationsBy::kSite, view_.type)))
+        !makes_for_program(statistics_.places.rows(AllocationsBy::kStack, view_.type)))
       return;
     if (by == AllocationsBy::kStack && !view_.by && !has_callers(rows)) return;
     if (needs_stack && !statistics_.places.has_stacks()) {
