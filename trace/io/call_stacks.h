@@ -21,10 +21,11 @@ struct OpenFrame {
   std::uint64_t method = 0;
   std::uint64_t ticket = 0;
   bool has_ticket = false;
-  std::uint64_t time = 0;      // ns; the begin (entry_waits.h), never before that of its caller
-  bool waited_before = false;  // it began with a wait for its monitor
-  std::uint64_t cpu_time = 0;  // threadCpuTime, 0 if absent
-  std::uint64_t user = 0;      // for the listener
+  std::uint64_t time = 0;        // ns; the begin (entry_waits.h), never before that of its caller
+  bool waited_before = false;    // it began with a wait for its monitor
+  std::uint64_t cpu_time = 0;    // threadCpuTime, 0 if absent
+  std::uint64_t user = 0;        // for the listener
+  bool has_open_callee = false;  // for the listener, too
   std::uint64_t user_cpu = 0;
   std::uint32_t node = 0;  // for the listener: a node of its tree
   std::uint64_t id = 0;    // for the listener

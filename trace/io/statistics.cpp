@@ -453,6 +453,18 @@ void Statistics::note_io(ScopeStatistics& statistics, std::uint64_t thread, cons
                                    .method = is_outermost ? frame.method : stack[stack.size() - 2].method});
 }
 
+// Without its callees, and without the wait for a monitor in which the trace ends: that may be the wait of a
+// synchronized callee, which has no entry before it is over.
+std::uint64_t Statistics::self_time(const ScopeStatistics& statistics, std::uint64_t thread, const OpenFrame& frame,
+                                    std::uint64_t time) {
+  std::uint64_t others = frame.user;
+  if (frame.unfinished && !frame.has_open_callee)
+    if (const auto open = open_wait(statistics, thread, time); open && open->kind == WaitKind::kBlocked)
+      others += time - std::min(time, std::max(open->since, frame.time));
+  const std::uint64_t whole = time - frame.time;
+  return whole - std::min(whole, others);
+}
+
 // OpenFrame::user: the time that the frame's callees took.
 void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                           std::uint64_t cpu_time) {
@@ -472,14 +484,17 @@ void Statistics::on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFr
   ++method.calls;
   if (scope.start.present() && frame.time >= scope.start.ns() + kSettling)
     method.settled_longest = std::max(method.settled_longest, whole);
-  method.self += whole - std::min(whole, frame.user);
+  method.self += self_time(statistics, thread, frame, time);
   const bool recursive =
       std::any_of(stack.begin(), stack.end() - 1, [&](const OpenFrame& outer) { return outer.method == frame.method; });
   if (!recursive) {
     method.total += whole;
     if (cpu_time > frame.cpu_time) method.cpu += cpu_time - frame.cpu_time;
   }
-  if (stack.size() > 1) stack[stack.size() - 2].user += whole;
+  if (stack.size() == 1) return;
+  OpenFrame& caller = stack[stack.size() - 2];
+  caller.user += whole;
+  caller.has_open_callee = frame.unfinished;
 }
 
 Result<> Statistics::finish() {

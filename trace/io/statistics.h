@@ -196,16 +196,20 @@ class Statistics : public EventSink, private CallListener {
   void on_leave(Scope& scope, std::uint64_t thread, std::vector<OpenFrame>& stack, std::uint64_t time,
                 std::uint64_t cpu_time) override;
   void on_gap(Scope& scope, const Gap& gap) override;
+  ScopeStatistics& of(Scope& scope);
+  // The wait of the thread that has not ended at that time.
+  static std::optional<Wait> open_wait(const ScopeStatistics& statistics, std::uint64_t thread, std::uint64_t time);
+  // ns that a call which ends at that time took itself.
+  static std::uint64_t self_time(const ScopeStatistics& statistics, std::uint64_t thread, const OpenFrame& frame,
+                                 std::uint64_t time);
 
  private:
-  ScopeStatistics& of(Scope& scope);
   void note_times(ScopeStatistics& statistics, const Event& event);
   void enter_state(ScopeStatistics& statistics, ThreadId thread, ThreadState state, Time time, ObjectId monitor,
                    ThreadId owner);
   void leave_state(ScopeStatistics& statistics, ThreadId thread, Time time);
   // All of the scope, whose ends may be missing.
   void leave_states(ScopeStatistics& statistics, std::uint64_t time);
-  static std::optional<Wait> open_wait(const ScopeStatistics& statistics, std::uint64_t thread, std::uint64_t time);
   void note_first_state(const Scope& scope, std::uint64_t thread, const FirstState& first);
   static void note_missed_pauses(ScopeStatistics& statistics, const Option& option);
   static void note_io(ScopeStatistics& statistics, std::uint64_t thread, const std::vector<OpenFrame>& stack,

@@ -40,6 +40,22 @@ TEST_F(SlowTrace, EachKindOfWaitNamesItsLockAndTheCallThatItWasIn) {
   EXPECT_DOUBLE_EQ(call["other"], 0.22);
 }
 
+// The trace ends while the call waits at a synchronized callee, which has no entry yet.
+TEST_F(SlowTrace, TheCallerIsNotChargedForAWaitInWhichTheTraceEnds) {
+  define(1, "serve");
+  define(2, "outer");
+  enter(2, 0);
+  enter(1, 10);
+  write(MonContendedEnter{.threadIdRef = ThreadId(1), .time = at(30), .objIdRef = ObjectId(7)});
+  write(TraceEnd{.traceIdRef = "t", .time = at(310)});
+  const json call = calls()[0];
+  EXPECT_DOUBLE_EQ(call["blocked"], 0.28);
+  const ScopeStatistics& all = *statistics_.chosen("p", Family::kCalls);
+  EXPECT_EQ(all.methods.at(1).self, 20 * kMs);
+  EXPECT_EQ(all.methods.at(2).self, 10 * kMs);
+  EXPECT_EQ(all.methods.at(2).total, 310 * kMs);
+}
+
 // The virtual thread's park in the read is the read, the wait for a lock in it is not.
 TEST_F(SlowTrace, CallsOfTheJdkThatReadAndWriteAreIo) {
   define(1, "load");
