@@ -94,6 +94,14 @@ std::vector<AllocationRow> AllocationPlaces::rows(AllocationsBy by, const std::s
   return rows;
 }
 
+bool AllocationPlaces::jdk_makes_for_program(const std::string& wanted) const {
+  const std::vector<bool> is_chosen = chosen(wanted);
+  return std::any_of(places_.begin(), places_.end(), [&](const auto& place) {
+    const std::string_view stack = *words_[std::get<1>(place.first)], frames = program_frames(stack);
+    return is_chosen[std::get<0>(place.first)] && !frames.empty() && frames.data() != stack.data();
+  });
+}
+
 Allocated AllocationPlaces::total(const std::string& wanted) const {
   const std::vector<bool> is_chosen = chosen(wanted);
   Allocated sum;

@@ -45,6 +45,8 @@ class AllocationPlaces {
   // those with a stack, by method those with a frame that is not of the JDK.
   std::vector<AllocationRow> rows(AllocationsBy by, const std::string& wanted) const;
   Allocated total(const std::string& wanted) const;
+  // Whether a method of the JDK made one of these below a method of the program: then by method is not by site.
+  bool jdk_makes_for_program(const std::string& wanted) const;
   // The names of these classes; kNotFound with what would be meant, if none of them was allocated.
   Result<std::vector<std::string>> classes(const std::string& wanted) const;
   bool has_stacks() const { return has_stacks_; }

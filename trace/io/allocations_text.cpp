@@ -37,14 +37,6 @@ bool has_callers(const std::vector<AllocationRow>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.stack.find(';') != row.stack.npos; });
 }
 
-// Unasked the methods of the program are shown where the JDK makes objects for them: otherwise they are the sites.
-bool makes_for_program(const std::vector<AllocationRow>& stacks) {
-  return std::any_of(stacks.begin(), stacks.end(), [](const AllocationRow& row) {
-    const std::string_view frames = program_frames(row.stack);
-    return !frames.empty() && frames.data() != row.stack.data();
-  });
-}
-
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 // The relative error of an estimate from so many samples: one standard deviation. Not shown where estimates are too
@@ -130,10 +122,9 @@ class TextView {
   }
   void table(AllocationsBy by) {
     const bool needs_stack = by != AllocationsBy::kClass && by != AllocationsBy::kThread;
+    // Unasked only where they are not the sites.
+    if (by == AllocationsBy::kMethod && !view_.by && !statistics_.places.jdk_makes_for_program(view_.type)) return;
     const auto rows = statistics_.places.rows(by, view_.type);
-    if (by == AllocationsBy::kMethod && !view_.by &&
-        !makes_for_program(statistics_.places.rows(AllocationsBy::kStack, view_.type)))
-      return;
     if (by == AllocationsBy::kStack && !view_.by && !has_callers(rows)) return;
     if (needs_stack && !statistics_.places.has_stacks()) {
       out_ += "  no sites: no stack was recorded (attach: --stack-depth; probe: --stack)\n";

@@ -118,7 +118,7 @@ void SlowCalls::note_io(std::uint64_t thread, Wait io) {
     };
     std::erase_if(last, is_part);
     for (auto each = last.rbegin(); each != last.rend() && each->until > io.since; ++each)
-      io.within += overlap(each->since, each->until, io.since, io.until);
+      io.within += each->between(io.since, io.until);
   }
   note_wait(thread, io);
 }
@@ -241,7 +241,7 @@ std::uint64_t SlowCalls::waited_within(const SlowCall& call, std::uint64_t start
   auto wait = std::upper_bound(last.begin(), last.end(), start,
                                [](std::uint64_t time, const Wait& each) { return time < each.until; });
   std::uint64_t sum = 0;
-  for (; wait != last.end() && wait->since < end; ++wait) sum += overlap(wait->since, wait->until, start, end);
+  for (; wait != last.end() && wait->since < end; ++wait) sum += wait->between(start, end);
   return sum;
 }
 
@@ -256,7 +256,7 @@ void SlowCalls::fill_waits(SlowCall& call) const {
 
 // What of the wait is within the call.
 void SlowCalls::add_wait(SlowCall& call, const Wait& wait) {
-  const std::uint64_t all = overlap(wait.since, wait.until, call.start, call.start + call.duration);
+  const std::uint64_t all = wait.between(call.start, call.start + call.duration);
   const std::uint64_t ns = all - std::min(all, wait.within);
   if (ns == 0) return;
   SlowCall::Waited& waited = call.waits[static_cast<std::size_t>(wait.kind)];

@@ -64,6 +64,12 @@ struct Wait {  // ns since the epoch
   bool is_nap = false;
   std::uint64_t within = 0;  // ns of it that belong to other waits
   std::uint64_t method = 0;  // the innermost call of the trace that it was in; 0: not known
+
+  // ns of it between the two times.
+  std::uint64_t between(std::uint64_t start, std::uint64_t end) const {
+    const std::uint64_t from = std::max(since, start), to = std::min(until, end);
+    return to > from ? to - from : 0;
+  }
 };
 // If a wait that is not for a monitor is a nap, by the class of what it waits on (as Java prints it, "?" if unknown).
 bool is_nap(ThreadState state, std::uint64_t owner, std::string_view waited_for);

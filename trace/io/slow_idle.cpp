@@ -27,29 +27,31 @@ void each_method(const std::vector<const SlowCall*>& calls, auto&& f) {
   }
 }
 
-bool is_in(const std::vector<const SlowCall*>& calls, const SlowCall* call) {
-  return std::find(calls.begin(), calls.end(), call) != calls.end();
+// Moves the calls of methods of which `busy` has more to the end of `busy`.
+void move_exceptions(std::vector<const SlowCall*>& idle, std::vector<const SlowCall*>& busy) {
+  std::unordered_map<std::uint64_t, std::int64_t> others;  // by method: by how many more calls are not idle
+  for (const SlowCall* call : busy) ++others[call->method];
+  for (const SlowCall* call : idle) --others[call->method];
+  const auto first =
+      std::stable_partition(idle.begin(), idle.end(), [&](const SlowCall* call) { return others[call->method] <= 0; });
+  busy.insert(busy.end(), first, idle.end());
+  idle.erase(first, idle.end());
 }
 
 }  // namespace
 
-std::vector<const SlowCall*> unusual_idle_calls(const ScopeStatistics& statistics, std::uint64_t over) {
-  std::unordered_map<std::uint64_t, std::int64_t> others;  // by method: more calls that are not idle than idle ones
-  for (const SlowCall* call : statistics.slow.longest_first(over, false, Which::kBusy)) ++others[call->method];
-  std::vector<const SlowCall*> calls = statistics.slow.longest_first(over, false, Which::kIdle);
-  for (const SlowCall* call : calls) --others[call->method];
-  std::erase_if(calls, [&](const SlowCall* call) { return others[call->method] <= 0; });
-  return calls;
-}
-
-IdleCalls idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows) {
-  IdleCalls made;
+IdleCalls divide_idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows,
+                            std::vector<const SlowCall*>& busy) {
+  std::vector<const SlowCall*> idle = statistics.slow.longest_first(over, false, Which::kIdle);
+  move_exceptions(idle, busy);
+  std::stable_sort(busy.begin(), busy.end(),
+                   [](const SlowCall* a, const SlowCall* b) { return a->duration > b->duration; });
+  const auto open = statistics.slow.longest_first(over, true, Which::kIdle);
+  idle.insert(idle.end(), open.begin(), open.end());
+  IdleCalls made{.all = idle.size()};
   std::unordered_map<std::uint64_t, IdleMethod> methods;
   std::unordered_map<std::uint64_t, std::unordered_set<std::uint64_t>> threads;
-  const std::vector<const SlowCall*> unusual = unusual_idle_calls(statistics, over);
-  for (const SlowCall* call : all_of(statistics, over, Which::kIdle)) {
-    if (is_in(unusual, call)) continue;
-    ++made.all;
+  for (const SlowCall* call : idle) {
     IdleMethod& method = methods[call->method];
     method.method = call->method;
     ++method.calls;

@@ -23,11 +23,11 @@ struct IdleCalls {
   std::size_t all = 0;       // number of calls
   bool are_more = false;     // there were, which are not kept
 };
-// Idle calls of `over` ns or longer of methods in which most calls of that time are not idle: there one that slept is
-// the exception, not the rule. They are listed by themselves, and are not among idle_calls(). Longest first.
-std::vector<const SlowCall*> unusual_idle_calls(const ScopeStatistics& statistics, std::uint64_t over);
-// Those of `over` ns or longer. `statistics` is borrowed.
-IdleCalls idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows);
+// Divides the idle calls of `over` ns or longer. Where most calls of a method are not idle, one that slept is the
+// exception, not the rule: those that ended are added to `busy`, which has all others of that time, longest first. The
+// rest is returned. `statistics` is borrowed.
+IdleCalls divide_idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows,
+                            std::vector<const SlowCall*>& busy);
 // Methods whose calls that are kept are idle, and the callees that take their time.
 std::unordered_set<std::uint64_t> idle_methods(const ScopeStatistics& statistics);
 

@@ -26,28 +26,20 @@ struct Chosen {
   bool idle_is_slow = false;          // there were idle calls of that duration
 };
 
-void add_unusual(const ScopeStatistics& statistics, std::uint64_t over, std::vector<const SlowCall*>& calls) {
-  const std::vector<const SlowCall*> idle = unusual_idle_calls(statistics, over);
-  calls.insert(calls.end(), idle.begin(), idle.end());
-  std::stable_sort(calls.begin(), calls.end(),
-                   [](const SlowCall* a, const SlowCall* b) { return a->duration > b->duration; });
-}
-
 Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
   const auto which = limits.with_idle ? SlowCalls::Which::kAll : SlowCalls::Which::kBusy;
   Chosen chosen{statistics.slow.longest_first(limits.over, false, which),
                 statistics.slow.longest_first(limits.over, true, which), IdleCalls()};
-  if (!limits.with_idle) add_unusual(statistics, limits.over, chosen.ended);
+  std::size_t rows = limits.rows;
+  if (!limits.with_idle) chosen.idle = divide_idle_calls(statistics, limits.over, rows, chosen.ended);
   chosen.all = chosen.ended.size();
   chosen.all_open = chosen.open.size();
-  std::size_t rows = limits.rows;
-  if (!limits.with_idle) chosen.idle = idle_calls(statistics, limits.over, rows);
   chosen.idle_is_slow = chosen.idle.all != 0;
   if (chosen.ended.empty() && limits.over != 0) {
     chosen.is_slow = false;
     chosen.ended = statistics.slow.longest_first(0, false, which);
     rows = std::min(rows, kSlowestSeen);
-    if (!limits.with_idle && chosen.idle.all == 0) chosen.idle = idle_calls(statistics, 0, rows);
+    if (!limits.with_idle && chosen.idle.all == 0) chosen.idle = divide_idle_calls(statistics, 0, rows, chosen.ended);
   }
   if (chosen.ended.size() > rows) chosen.ended.resize(rows);
   if (chosen.open.size() > kSlowestSeen) chosen.open.resize(kSlowestSeen);

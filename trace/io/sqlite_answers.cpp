@@ -111,7 +111,7 @@ void SqliteAnswers::on_leave(Scope& scope, std::uint64_t thread, std::vector<Ope
   // With --slower-than the entry of a call comes after the waits in it.
   std::uint64_t in_waits = waited == waited_.end() ? 0 : waited->second.until(time) - waited->second.until(frame.time);
   if (const auto open = frame.unfinished ? open_wait(of(scope), thread, time) : std::nullopt)
-    in_waits += time - std::min(time, std::max(open->since, frame.time));
+    in_waits += open->between(frame.time, time);
   call_.number(frame.id).number(row_of(scope)).number(thread).known(frame.method);
   call_.known(stack.size() > 1 ? stack[stack.size() - 2].id : 0).number(frame.time).number(time);
   call_.number(self_time(of(scope), thread, frame, time));

@@ -460,7 +460,7 @@ std::uint64_t Statistics::self_time(const ScopeStatistics& statistics, std::uint
   std::uint64_t others = frame.user;
   if (frame.unfinished && !frame.has_open_callee)
     if (const auto open = open_wait(statistics, thread, time); open && open->kind == WaitKind::kBlocked)
-      others += time - std::min(time, std::max(open->since, frame.time));
+      others += open->between(frame.time, time);
   const std::uint64_t whole = time - frame.time;
   return whole - std::min(whole, others);
 }

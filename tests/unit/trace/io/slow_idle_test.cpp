@@ -87,6 +87,23 @@ TEST_F(SlowTrace, ACallThatSleptAsAnExceptionIsListed) {
   EXPECT_EQ(all_["idleCalls"][0]["method"], "nap");
 }
 
+// It is in one of the two lists, also where no call was slow.
+TEST_F(SlowTrace, ACallThatSleptAsAnExceptionIsAmongTheSlowestSeen) {
+  define(1, "order");
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    enter(1, 1000 * i);
+    leave(1000 * i + 300 + i);
+  }
+  enter(1, 50'000);
+  sleep(50'000, 50'420);
+  leave(50'420);
+  const json slow = calls(1000);
+  ASSERT_EQ(slow.size(), 4u) << text_;
+  EXPECT_DOUBLE_EQ(slow[0]["sleeping"], 0.42);
+  EXPECT_EQ(all_["idleCallsAll"], 0);
+  EXPECT_THAT(text_, HasSubstr("no call took 1 s; the slowest seen"));
+}
+
 TEST_F(SlowTrace, IdleCallsDoNotTakeThePlaceOfOthers) {
   define(1, "nap");
   define(2, "work");
