@@ -95,10 +95,6 @@ std::string text_of_frame(const coreinspect::Frame& frame) {
   return frame.module.empty() || frame.name.empty() ? name : name + " (" + printable(frame.module) + ")";
 }
 
-bool is_of_the_program(const coreinspect::Frame& frame) {
-  return frame.method != nullptr && !is_of_the_jdk(frame.method->class_name);
-}
-
 // FrameFact::call.
 void add_marks(const coreinspect::Inspection& inspection, const coreinspect::Walk& walk,
                std::vector<FrameFact>& frames) {
@@ -150,8 +146,8 @@ std::optional<CrashFact> crash_of(const coreinspect::Inspection& inspection,
     const auto last = at + std::min<std::ptrdiff_t>(kShown, frames.end() - at);
     std::transform(at, last, std::back_inserter(fact.frames), text_of_frame);
     // And who called all that.
-    if (std::none_of(at, last, is_of_the_program))
-      if (const auto own = std::find_if(last, frames.end(), is_of_the_program); own != frames.end())
+    if (std::none_of(at, last, coreinspect::is_of_the_program))
+      if (const auto own = std::find_if(last, frames.end(), coreinspect::is_of_the_program); own != frames.end())
         fact.frames.push_back(text_of_frame(*own));
   }
   return fact;

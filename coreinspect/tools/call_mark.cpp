@@ -94,10 +94,12 @@ std::uint64_t mark_of_call(const Inspection& inspection, const Walk& walk) {
   return add_counts(inspection, frame->method->address, hash) ? hash.value() : 0;
 }
 
+bool is_of_the_program(const Frame& frame) {
+  return frame.method != nullptr && !is_of_the_jdk(frame.method->class_name);
+}
+
 std::uint64_t mark_of_own_call(const Inspection& inspection, const Walk& walk) {
-  const auto frame = std::find_if(walk.frames.begin(), walk.frames.end(), [](const Frame& each) {
-    return each.method != nullptr && !is_of_the_jdk(each.method->class_name);
-  });
+  const auto frame = std::find_if(walk.frames.begin(), walk.frames.end(), is_of_the_program);
   if (frame == walk.frames.end() || frame->kind != FrameKind::kInterpreted) return 0;
   if (!inspection.vm().flag_is_true("UseCompiler")) return 0;  // -Xint: nothing is counted
   Hash hash;

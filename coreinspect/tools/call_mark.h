@@ -18,6 +18,9 @@ namespace jtrace::coreinspect {
 // Threads: one at a time.
 std::uint64_t mark_of_call(const Inspection& inspection, const Walk& walk);
 
+// Whether it runs a method that is not the JDK's.
+bool is_of_the_program(const Frame& frame);
+
 // Of the innermost frame that is not the JDK's, if the interpreter runs it: it counts the calls of the method, and the
 // turns of its loops. Where both are the same later, the method was not called again, and is in the same call of what
 // it calls. 0: it cannot be known.
