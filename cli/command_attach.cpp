@@ -42,13 +42,19 @@ class ProgressLine {
     const double seconds = static_cast<double>(progress.elapsed - last_.elapsed) / 1e9;
     const double rate = static_cast<double>(progress.events - last_.events) / (seconds > 0 ? seconds : 1);
     char figures[160];
-    std::snprintf(figures, sizeof figures, "%6.0f s  %llu events  %.0f/s  %.1f MiB  %llu lost",
+    std::snprintf(figures, sizeof figures, "%3.0f s  %llu events (%.0f/s)  %.1f MiB",
                   static_cast<double>(progress.elapsed) / 1e9, static_cast<unsigned long long>(progress.events), rate,
-                  static_cast<double>(progress.bytes) / (1 << 20), static_cast<unsigned long long>(progress.dropped));
-    const std::string text = figures + (state.empty() ? "" : "  " + state);
-    std::fprintf(stderr, "\r%s\033[K", fitting(text).c_str());
+                  static_cast<double>(progress.bytes) / (1 << 20));
+    const std::string lost = progress.dropped == 0 ? "" : "  " + std::to_string(progress.dropped) + " lost";
+    text_ = figures + lost + (state.empty() ? "" : "  " + state);
     last_ = progress;
-    shown_ = true;
+    draw();
+  }
+  // Another line above it.
+  void print_above(std::string_view text) {
+    clear();
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+    if (on_ && !text_.empty()) draw();
   }
   bool is_on() const { return on_; }
   void clear() {
@@ -57,6 +63,10 @@ class ProgressLine {
   }
 
  private:
+  void draw() {
+    std::fprintf(stderr, "\r%s\033[K", fitting(text_).c_str());
+    shown_ = true;
+  }
   // A line that is wider than the terminal could not be overwritten.
   static std::string fitting(const std::string& text) {
     const std::size_t columns = terminal_size(STDERR_FILENO).columns;
@@ -65,6 +75,7 @@ class ProgressLine {
 
   bool on_;
   bool shown_ = false;
+  std::string text_;
   session::Progress last_;
 };
 
@@ -160,8 +171,7 @@ ExitStatus run(const AttachArguments& arguments) {
   attach.control = &control;
   session::LiveWatch watch([&](std::string_view text) {
     if (!line.is_on() || control.is_typing()) return;
-    line.clear();
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+    line.print_above(text);
   });
   if (log_level() >= LogLevel::kInfo && !options->spills()) attach.watcher = &watch;
   attach.progress = [&](const session::Progress& progress) {

@@ -1,6 +1,7 @@
 #include "session/live_watch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/strings.h"
 #include "session/live_watch_text.h"
@@ -11,6 +12,7 @@
 #include "trace/record/control.h"
 #include "trace/record/event_names.h"
 #include "trace/record/start_options.h"
+#include "trace/vm_threads.h"
 
 namespace jtrace::session {
 namespace {
@@ -38,11 +40,9 @@ Result<> LiveWatch::write(const trace::Event& event) {
     if (of_class->classId.present())
       keep(classes_, of_class->classId.value(), trace::io::java_class_name(of_class->name.view()));
   } else if (const auto* thread = std::get_if<trace::ThreadStart>(&event)) {
-    if (thread->threadId.present())
-      keep(threads_, thread->threadId.value(), printable(std::string(thread->threadName.view())));
+    on_thread_start(*thread);
   } else if (const auto* end = std::get_if<trace::ThreadEnd>(&event)) {
-    // Its name is kept: it may be the owner in a wait that is reported later.
-    if (end->threadIdRef.present()) blocked_.erase(end->threadIdRef.value());
+    on_thread_end(*end);
   } else if (const auto* start = std::get_if<trace::GcStart>(&event)) {
     pause_since_ = start->time.present() ? start->time.ns() : 0;
   } else if (const auto* finish = std::get_if<trace::GcFinish>(&event)) {
@@ -58,12 +58,15 @@ Result<> LiveWatch::write(const trace::Event& event) {
 void LiveWatch::on_option(const trace::Option& option) {
   if (option.key == trace::kGapKey || option.key == trace::kDroppedKey) note_loss();
   else if (option.key == record::kEventsOption) {
-    has_blocking_ends_ |= (record::events_in(option.value.view()) & record::kMonContendedEnteredEvent) != 0;
+    const std::uint64_t events = record::events_in(option.value.view());
+    has_blocking_ends_ |= (events & record::kMonContendedEnteredEvent) != 0;
+    threads_.are_traced |= (events & record::kThreadStartEvent) != 0 && (events & record::kThreadEndEvent) != 0;
   } else if (option.key == trace::kThreadStateKey) {
     on_first_state(option.value.view());
   } else if (option.key == trace::kPausedKey) {
-    // In a pause the end of a wait without a begin is not written.
+    // In a pause the end of a wait without a begin is not written, nor what threads do.
     std::erase_if(blocked_, [](const auto& each) { return each.second.is_older; });
+    threads_.are_known = false;
   }
 }
 
@@ -81,8 +84,24 @@ void LiveWatch::on_first_state(std::string_view text) {
 
 // The end of what is open may be among what was lost.
 void LiveWatch::note_loss() {
+  threads_.are_known = false;
   blocked_.clear();
   pause_since_ = 0;
+}
+
+void LiveWatch::on_thread_start(const trace::ThreadStart& start) {
+  if (!start.threadId.present()) return;
+  const std::uint64_t id = start.threadId.value();
+  keep(names_, id, printable(std::string(start.threadName.view())));
+  if (id >= trace::kVmThreadBase || threads_.alive.size() >= kMost) return;
+  if (threads_.alive.insert(id).second) ++threads_.started;
+}
+
+// Its name is kept: it may be the owner in a wait that is reported later.
+void LiveWatch::on_thread_end(const trace::ThreadEnd& end) {
+  if (!end.threadIdRef.present()) return;
+  blocked_.erase(end.threadIdRef.value());
+  if (threads_.alive.erase(end.threadIdRef.value()) != 0) ++threads_.ended;
 }
 
 void LiveWatch::define(const trace::ObjDef& object) {
@@ -147,8 +166,8 @@ void LiveWatch::on_pause_end(const trace::GcFinish& finish) {
 }
 
 std::string LiveWatch::name_of(std::uint64_t thread) const {
-  const auto found = threads_.find(thread);
-  return found == threads_.end() ? "thread " + std::to_string(thread) : "\"" + found->second + "\"";
+  const auto found = names_.find(thread);
+  return found == names_.end() ? "thread " + std::to_string(thread) : "\"" + found->second + "\"";
 }
 
 std::string LiveWatch::what(const Blocked& blocked, std::string_view verb) const {
@@ -194,12 +213,26 @@ std::string LiveWatch::findings(std::uint64_t wall) const {
   return text;
 }
 
+// Those of the first look were there before, or it cannot be told.
+std::string LiveWatch::threads_text() {
+  const auto [started, ended] = std::pair(std::exchange(threads_.started, 0), std::exchange(threads_.ended, 0));
+  const bool is_first = !std::exchange(threads_.had_look, true);
+  if (!threads_.are_traced || !threads_.are_known || threads_.alive.empty() || threads_.alive.size() >= kMost) return {};
+  std::string text = counted(threads_.alive.size(), "thread");
+  if (is_first || (started == 0 && ended == 0)) return text;
+  text += " (";
+  if (started != 0) text += std::to_string(started) + " started";
+  if (ended != 0) text += (started != 0 ? ", " : "") + std::to_string(ended) + " ended";
+  return text + ")";
+}
+
 std::string LiveWatch::state(std::uint64_t wall) {
   if (lines_ > kLines)
     show_("... and " + std::to_string(lines_ - kLines) + " more waits and pauses of " + duration_text(kLong) +
           " and more");
   lines_ = 0;
-  std::string text = blocked_text(wall);
+  std::string text = threads_text();
+  if (const std::string blocked = blocked_text(wall); !blocked.empty()) text += (text.empty() ? "" : ", ") + blocked;
   if (pauses_.count != 0)
     text += (text.empty() ? "" : ", ") + std::to_string(pauses_.count) +
             (pauses_.count == 1 ? " pause of " : " pauses, the longest ") + duration_text(pauses_.longest);

@@ -1,6 +1,7 @@
 // LiveWatch: what a terminal shows of a trace while it runs, and what is said of it at the end: a line for each long
 // wait for a monitor or a lock of java.util.concurrent (a park whose event names an owner), with its owner where the
-// event names one, and for each long pause of the collector; and a line about the present state. It sees the events on
+// event names one, and for each long pause of the collector; and a line about the present state: how many threads there
+// are, who is blocked, which pauses there were. It sees the events on
 // their way to the document. Its memory is bounded. One thread.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "trace/event_sink.h"
 
@@ -25,8 +27,9 @@ class LiveWatch final : public trace::EventSink {
 
   // Never fails.
   Result<> write(const trace::Event& event) override;
-  // The state at `wall` (ns since the epoch), to be asked for about once a second: threads that are blocked now,
-  // pauses since the last call. "" if there is nothing to say.
+  // The state at `wall` (ns since the epoch), to be asked for about once a second: the threads of the program, and how
+  // many began and ended since the last call; those that are blocked now; pauses since the last call. "" if there is
+  // nothing to say.
   std::string state(std::uint64_t wall);
   // Of the whole trace, which ended at `wall`: how many waits and pauses of kLong and more, and the longest of each.
   // "" if there were none.
@@ -50,7 +53,17 @@ class LiveWatch final : public trace::EventSink {
   struct Pauses {
     std::uint64_t count = 0, total = 0, longest = 0;  // ns
   };
+  // Only of traces with the events of both; of a lost one nobody knows.
+  struct Threads {
+    std::unordered_set<std::uint64_t> alive;
+    std::uint64_t started = 0, ended = 0;  // since the last look
+    bool are_traced = false, are_known = true, had_look = false;
+  };
 
+  void on_thread_start(const trace::ThreadStart& start);
+  void on_thread_end(const trace::ThreadEnd& end);
+  // "31 threads (2 started, 1 ended)"; "" if they are not known.
+  std::string threads_text();
   void on_enter(const trace::MonContendedEnter& enter);
   void on_entered(const trace::MonContendedEntered& entered);
   void on_park(const trace::MonWait& wait);
@@ -70,7 +83,7 @@ class LiveWatch final : public trace::EventSink {
   std::string blocked_text(std::uint64_t wall) const;
 
   std::function<void(std::string_view)> show_;
-  std::unordered_map<std::uint64_t, std::string> threads_;    // names
+  std::unordered_map<std::uint64_t, std::string> names_;      // of threads
   std::unordered_map<std::uint64_t, std::string> classes_;    // as Java prints them
   std::unordered_map<std::uint64_t, std::uint64_t> objects_;  // its class
   std::unordered_map<std::uint64_t, Blocked> blocked_;        // thread
@@ -79,6 +92,7 @@ class LiveWatch final : public trace::EventSink {
   bool lacked_owners_ = false;
   std::uint64_t trace_since_ = 0;   // ns since the epoch
   bool has_blocking_ends_ = false;  // monContendedEntered was asked for
+  Threads threads_;
   Pauses pauses_;
   Longs long_waits_, long_pauses_;
   std::size_t lines_ = 0;

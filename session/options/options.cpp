@@ -23,6 +23,9 @@ const OptionSpec* find_spec(std::string_view name) {
 }
 
 tl::unexpected<Error> unknown_option(std::string_view key) {
+  if (key == "ship")
+    return fail(ErrorCategory::kUsage, "option ship is of jtrace attach alone: without it a trace is a file",
+                "jtrace ship FILE URL sends it");
   std::vector<std::string_view> names;
   for (const OptionSpec& each : option_table()) names.push_back(each.name);
   const std::string_view nearest = nearest_word(key, names);

@@ -198,5 +198,24 @@ TEST_F(LiveWatchTest, AStormIsCutShort) {
   EXPECT_THAT(lines_.back(), HasSubstr("40 more"));
 }
 
+TEST_F(LiveWatchTest, TheThreadsOfTheProgramAreCounted) {
+  write(trace::Option{.key = "events", .value = "threadStart,threadEnd,gcStart"});
+  EXPECT_EQ(state(1'000), "2 threads") << "not the collector's; who was there has not started";
+  write(trace::ThreadStart{.threadId = ThreadId(3), .threadName = "courier"});
+  write(trace::ThreadStart{.threadId = ThreadId(4), .threadName = "courier"});
+  write(trace::ThreadEnd{.threadIdRef = ThreadId(1)});
+  EXPECT_EQ(state(2'000), "3 threads (2 started, 1 ended)");
+  EXPECT_EQ(state(3'000), "3 threads");
+  write(trace::ThreadStart{.threadId = ThreadId(3), .threadName = "courier"});  // restated by a new part
+  EXPECT_EQ(state(4'000), "3 threads");
+}
+
+TEST_F(LiveWatchTest, AfterALossNobodyKnowsHowManyThreadsThereAre) {
+  write(trace::Option{.key = "events", .value = "threadStart,threadEnd"});
+  EXPECT_EQ(state(1'000), "2 threads");
+  write(trace::Option{.key = "jtrace.gap", .value = ""});
+  EXPECT_EQ(state(2'000), "");
+}
+
 }  // namespace
 }  // namespace jtrace::session
