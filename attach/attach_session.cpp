@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "attach/commands.h"
 #include "attach/diagnosis.h"
 #include "attach/preflight.h"
 #include "target/jvm_discovery.h"
@@ -224,6 +225,8 @@ Result<> check_reply(const Request& request, const Reply& reply) {
     if (!words.empty()) error.text += ": " + words;
     if (request.operation.find('.') != std::string::npos)
       error.help = "diagnostic commands go through jcmd: jcmd " + request.operation;
+    else if (const auto nearest = nearest_command(request); !nearest.empty())
+      error.help = "did you mean " + std::string(nearest) + "?";
     return fail(std::move(error));
   }
   if (command == "JVMTI.agent_load")

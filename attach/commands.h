@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attach/protocol.h"
@@ -11,6 +12,8 @@ namespace jtrace::attach {
 
 // True if it changes nothing in the JVM; false if it is not known.
 bool reads_only(const Request& request);
+// For a request that the JVM does not know: the name that may have been meant; "" if none is near, or if it is one.
+std::string_view nearest_command(const Request& request);
 // True if it walks the heap, writes a file or runs an agent's code before it answers.
 bool may_take_long(const Request& request);
 // True if the reply is a table of properties (attach/properties.h), which may have secrets.

@@ -119,19 +119,20 @@ std::int32_t next_unit(std::string_view text, std::size_t& i) {
   return -1;
 }
 
+// Two neighbours that are swapped count once.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::vector<std::size_t>> rows(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  std::iota(rows[0].begin(), rows[0].end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    rows[i][0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
+      const std::size_t changed = rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      rows[i][j] = std::min({rows[i - 1][j] + 1, rows[i][j - 1] + 1, changed});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
     }
   }
-  return row[b.size()];
+  return rows[a.size()][b.size()];
 }
 
 }  // namespace
@@ -271,8 +272,10 @@ std::string printable(std::string text) {
 }
 
 std::string_view nearest_word(std::string_view word, const std::vector<std::string_view>& candidates) {
+  constexpr std::size_t kLetters = 3;
   std::string_view best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  // Of three letters two others make another word ("cpu" is no "ctl").
+  std::size_t best_distance = (word.size() <= kLetters ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
   for (std::string_view candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
@@ -280,6 +283,9 @@ std::string_view nearest_word(std::string_view word, const std::vector<std::stri
       best_distance = distance;
     }
   }
+  if (!best.empty() || word.size() < kLetters) return best;
+  for (std::string_view candidate : candidates)
+    if (candidate.starts_with(word) && (best.empty() || candidate.size() < best.size())) best = candidate;
   return best;
 }
 

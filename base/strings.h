@@ -65,8 +65,8 @@ std::string_view trimmed(std::string_view text);  // without blanks, tabs and ne
 // Text of a target, made safe for a terminal: each control character becomes '?'.
 std::string printable(std::string text);
 
-// The candidate with the smallest edit distance from `word`, if it is small enough for a likely typing error; otherwise
-// empty.
+// The candidate with the smallest edit distance from `word`, if it is small enough for a likely typing error; else the
+// shortest of those that begin with `word`, of at least three characters; otherwise empty.
 std::string_view nearest_word(std::string_view word, const std::vector<std::string_view>& candidates);
 
 // True if a key names a secret (password, passwd, secret, token, credential, ...key): its value is masked by default.

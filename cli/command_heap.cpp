@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/json_answer.h"
+#include "base/strings.h"
 #include "cli/answer_format.h"
 #include "cli/commands.h"
 #include "cli/heap_shell.h"
@@ -10,6 +11,7 @@
 #include "cli/loaded_heap.h"
 #include "cli/one_of.h"
 #include "cli/overwriting.h"
+#include "cli/selector.h"
 #include "cli/summaries.h"
 #include "cli/units.h"
 #include "cli/view_options.h"
@@ -140,6 +142,14 @@ ExitStatus run_shell_command(const HeapArguments& arguments, const WordScopes& s
   return run_shell([&](const auto& words) { return ask(*heap, arguments.target, words); }, list_of_views(is_heap_view));
 }
 
+// `heap dif a.hprof b.hprof`: the word that is wrong is the first, not "a.hprof".
+Result<> check_no_misspelt_diff(const HeapArguments& arguments) {
+  const coreinspect::View* view = coreinspect::find_view(arguments.view);
+  const bool is_view = arguments.view == kShell || (view != nullptr && is_heap_view(*view));
+  if (is_view || names_input(arguments.target) || nearest_word(arguments.target, {kDiff}).empty()) return {};
+  return fail(ErrorCategory::kUsage, "no heap " + arguments.target, "did you mean diff?");
+}
+
 ExitStatus run(HeapArguments& arguments, const WordScopes& scopes) {
   if (arguments.view.empty() && !arguments.is_diff() && arguments.inspect.output.ends_with(".html"))
     arguments.view = "page";
@@ -148,6 +158,7 @@ ExitStatus run(HeapArguments& arguments, const WordScopes& scopes) {
                         .text = arguments.is_diff() ? "two heaps are compared: OLD is required" : "VIEW is required",
                         .help = "jtrace heap --help lists the views; -o FILE.html alone makes a page"});
   if (arguments.is_diff()) return run_diff_command(arguments, scopes);
+  if (auto checked = check_no_misspelt_diff(arguments); !checked) return report(checked.error());
   if (arguments.view == kShell && arguments.loaded == nullptr) return run_shell_command(arguments, scopes);
   InspectArguments& inspect = arguments.inspect;
   const auto view = named_view(arguments.view, is_heap_view, "jtrace heap", arguments.target);

@@ -17,6 +17,13 @@ TEST(Commands, OfOperationsAndDiagnosticCommandsTheKnownOnesReadOnly) {
   EXPECT_FALSE(reads_only({.operation = "nobody.knows"}));
 }
 
+TEST(Commands, OfAMisspeltOneTheNearestIsKnown) {
+  EXPECT_EQ(nearest_command({.operation = "treaddump"}), "threaddump");
+  EXPECT_EQ(nearest_command({.operation = "threaddump"}), "");
+  EXPECT_EQ(nearest_command({.operation = "jcmd", .arguments = {"GC.heapinfo -all"}}), "GC.heap_info");
+  EXPECT_EQ(nearest_command({.operation = "jcmd", .arguments = {"threaddump"}}), "") << "an operation is no command";
+}
+
 TEST(Commands, TheWordsAfterJcmdAreOneArgumentWithBlanksInQuotes) {
   const Request plain = request_of_words({"inspectheap", "-live"});
   EXPECT_EQ(plain.operation, "inspectheap");

@@ -69,6 +69,11 @@ TEST(ModifiedUtf8, JoinsSurrogatePairsAndKeepsNul) {
 TEST(NearestWord, NamesALikelySlip) {
   EXPECT_EQ(nearest_word("thread", {"threads", "classes"}), "threads");
   EXPECT_EQ(nearest_word("zzzzzz", {"threads", "classes"}), "");
+  EXPECT_EQ(nearest_word("histo", {"locks", "histogram", "histograms"}), "histogram") << "the shortest that begins so";
+  EXPECT_EQ(nearest_word("hi", {"histogram"}), "");
+  EXPECT_EQ(nearest_word("cpu", {"ctl", "cmd"}), "") << "two of three letters are others";
+  EXPECT_EQ(nearest_word("tpo", {"top"}), "top") << "two that are swapped";
+  EXPECT_EQ(nearest_word("dif", {"diff"}), "diff");
 }
 
 TEST(Split, KeepsEmptyParts) {
