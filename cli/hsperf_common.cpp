@@ -134,6 +134,7 @@ std::vector<CounterSource> open_all(const SourceArguments& arguments, ExitStatus
 
 void print_warnings(const CounterSource& source) {
   for (const std::string& warning : source.warnings()) log_warning(source.name() + ": " + warning);
+  if (source.core() != nullptr && !source.core()->unused_option.empty()) log_info(source.core()->unused_option);
 }
 
 void add_counters_option(CLI::App& command, std::string& regex) {

@@ -45,6 +45,7 @@ struct CoreRegion {
   std::string name;             // the core's path
   pid_t nspid = 0;              // the JVM's own pid
   std::string libjvm_build_id;  // "" if unknown
+  std::string unused_option;    // a line for the user: which --libjvm or --sysroot does not fit, and why; "": none
 };
 
 class CounterSource {

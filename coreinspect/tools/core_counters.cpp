@@ -19,7 +19,8 @@ Result<perfdata::CounterSource> open_core_counters(const std::string& path, cons
                               .capacity = end && *end > start ? *end - start : 0,
                               .name = path,
                               .nspid = target->nspid(),
-                              .libjvm_build_id = target->libjvm().build_id()};
+                              .libjvm_build_id = target->libjvm().build_id(),
+                              .unused_option = target->unused_option()};
   auto source = perfdata::CounterSource::of_core(std::move(region), options);
   if (source || target->memory().read<std::uint8_t>(start)) return source;
   const Error error = source.error().with_context(
