@@ -19,7 +19,8 @@ struct Shown {
   int depth = 0;
   bool is_array = false, has_statics = false;
   std::uint64_t length = 0;
-  std::string contents;  // of a collection, a text
+  std::string contents;                  // of a text, a box, a record, ...
+  std::optional<ShownContents> entries;  // of a collection, a map
   std::vector<GraphField> fields;
   std::uint64_t left_out() const { return is_array ? length - std::min<std::uint64_t>(length, fields.size()) : 0; }
 };
@@ -30,7 +31,7 @@ Shown read(const ObjectGraph& graph, GraphValues& values, std::uint32_t object, 
   shown.has_statics = graph.is_class(object);
   shown.is_array = !shown.has_statics && fields.is_array(object);
   if (shown.is_array) shown.length = fields.length(object);
-  else shown.contents = values.contents(object);
+  else if (shown.entries = values.entries(object, elements); !shown.entries) shown.contents = values.contents(object);
   shown.fields = shown.has_statics ? values.statics(object)
                  : shown.is_array  ? values.elements(object, elements)
                                    : values.fields(object);
@@ -50,7 +51,9 @@ void write_json(JsonWriter& json, const ObjectGraph& graph, const Shown& shown) 
     if (field.refers) json.member("reference", hex(field.reference));
     json.end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  if (shown.entries) shown.entries->write(json);
+  json.end_object();
 }
 
 std::string text_of(const ObjectGraph& graph, const Shown& shown) {
@@ -67,7 +70,9 @@ std::string text_of(const ObjectGraph& graph, const Shown& shown) {
       text += "  (" + printable(field.declared_by) + ")";
     text += "\n";
   }
-  if (shown.left_out() > 0) text += indent + "  ... " + std::to_string(shown.left_out()) + " more\n";
+  if (shown.left_out() > 0)
+    text += indent + "  ... " + std::to_string(shown.left_out()) + " more (--rows N shows more)\n";
+  if (shown.entries) text += shown.entries->text(indent + "  ");
   return text;
 }
 

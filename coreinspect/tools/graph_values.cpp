@@ -136,6 +136,18 @@ std::string GraphValues::map(std::uint64_t address, int depth) {
   return "(" + std::to_string(count) + ") {" + list + rest(count - std::min(count, kMaxEntries)) + "}";
 }
 
+std::optional<ShownContents> GraphValues::entries(std::uint32_t object, std::size_t most) {
+  if (graph_.is_class(object) || !graph_.classes()[graph_.class_of(object)].name.starts_with("java.util."))
+    return std::nullopt;
+  const auto value_of = [&](Address key, Address value) {
+    bool masked = false;
+    std::string text = named("", key, value, kReference, 1, &masked);
+    return ShownContents::Value{.text = std::move(text), .reference = masked ? 0 : value};
+  };
+  return shown_contents(
+      contents_, graph_.address(object), most, [&](Address key) { return text(key, 1); }, value_of);
+}
+
 std::string GraphValues::record(std::uint32_t object, int depth) {
   std::string text;
   for (const GraphField& field : fields(object, depth + 1))

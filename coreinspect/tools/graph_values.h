@@ -11,6 +11,7 @@
 #include "coreinspect/graph/graph_objects.h"
 #include "coreinspect/hprof/redaction.h"
 #include "coreinspect/tools/secrets.h"
+#include "coreinspect/tools/shown_contents.h"
 
 namespace jtrace::coreinspect {
 
@@ -43,6 +44,8 @@ class GraphValues {
   std::vector<GraphField> fields(std::uint32_t object);
   // The static fields of the class whose java.lang.Class this is.
   std::vector<GraphField> statics(std::uint32_t class_object);
+  // Of a collection or a map, the first elements or entries; none of other objects.
+  std::optional<ShownContents> entries(std::uint32_t object, std::size_t most);
   // The first elements of an array.
   std::vector<GraphField> elements(std::uint32_t array, std::uint64_t most);
   std::size_t masked() const { return mask_.count(); }

@@ -1,11 +1,14 @@
-// The view object: an object with the values of its fields, and the objects that it refers to, to a given depth.
+// The view object: an object with the values of its fields, the elements of collections and entries of maps, and the
+// objects that it refers to, to a given depth.
 #include <algorithm>
 #include <deque>
 #include <set>
 
 #include "base/strings.h"
 #include "coreinspect/gc/heap_walker.h"
+#include "coreinspect/oops/memory_objects.h"
 #include "coreinspect/tools/secrets.h"
+#include "coreinspect/tools/shown_contents.h"
 #include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
@@ -28,6 +31,7 @@ struct ShownObject {
   std::optional<std::uint32_t> length;  // of an array
   std::vector<ShownField> fields;
   std::uint64_t left_out = 0;  // elements
+  std::optional<ShownContents> contents;
 };
 
 class ShownObjectReader {
@@ -52,6 +56,7 @@ class ShownObjectReader {
     JTRACE_ASSIGN_OR_RETURN(shown.size, size_of(address));
     if (info->is_array()) JTRACE_RETURN_IF_ERROR(add_elements(*info, shown));
     else JTRACE_RETURN_IF_ERROR(add_fields(*info, shown));
+    if (shown.type.starts_with("java.util.")) shown.contents = contents_of(address);
     return shown;
   }
 
@@ -93,7 +98,7 @@ class ShownObjectReader {
 
   Result<> add_elements(const KlassInfo& info, ShownObject& shown) {
     JTRACE_ASSIGN_OR_RETURN(shown.length, inspection_.objects().array_length(shown.address));
-    const std::size_t most = options_.heap.top > 0 ? options_.heap.top : kDefaultElements;
+    const std::size_t most = most_rows();
     const std::string signature = inspection_.classes().internal_name(info.klass).value_or("[?").substr(1);
     // Maps without nodes (Map.of, IdentityHashMap) have each value after its key.
     const bool pairs = signature == "Ljava/lang/Object;";
@@ -104,6 +109,35 @@ class ShownObjectReader {
     shown.left_out = *shown.length - shown.fields.size();
     return {};
   }
+
+  std::optional<ShownContents> contents_of(Address address) {
+    MemoryObjects objects(inspection_.objects());
+    JavaContents contents(objects);
+    const auto text_of = [&](Address object) {
+      auto value = contents.value(object, objects.class_of(object));  // of a box, a date
+      if (!value) value = constant_of_enum(object);
+      return printable(value ? *value : object_text(inspection_, object));
+    };
+    const auto value_of = [&](Address key, Address value) {
+      const bool hidden = mask_.hides_entry(inspection_, key, value);
+      return ShownContents::Value{.text = mask_.value_of(hidden, text_of(value)), .reference = hidden ? 0 : value};
+    };
+    return shown_contents(contents, address, most_rows(), text_of, value_of);
+  }
+
+  // Its name. A constant with a body has a class of its own.
+  std::optional<std::string> constant_of_enum(Address object) const {
+    Address klass = object == 0 ? 0 : inspection_.objects().klass_of(object).value_or(0);
+    for (int supers = 0; klass != 0 && supers < 2; ++supers) {
+      klass = inspection_.classes().super(klass).value_or(0);
+      if (klass == 0 || inspection_.classes().internal_name(klass).value_or("") != "java/lang/Enum") continue;
+      const auto name = inspection_.objects().text_field(object, "name");
+      return name ? std::optional(*name) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  std::size_t most_rows() const { return options_.heap.top > 0 ? options_.heap.top : kDefaultElements; }
 
   // If this field is the value of a map's entry, the key of the entry; otherwise 0.
   Address key_of(const ShownObject& shown, const JavaField& field) const {
@@ -142,7 +176,9 @@ void append_json(const Inspection& inspection, const ShownObject& object, int de
     if (is_reference_field(field)) json.member("reference", hex(inspection.objects().load(field.at).value_or(0)));
     json.end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  if (object.contents) object.contents->write(json);
+  json.end_object();
 }
 
 void append_text(const ShownObject& object, int depth, std::string& out) {
@@ -156,7 +192,8 @@ void append_text(const ShownObject& object, int depth, std::string& out) {
       out += "  (" + printable(field.declared_by) + ")";
     out += "\n";
   }
-  if (object.left_out > 0) out += indent + "  ... " + std::to_string(object.left_out) + " more\n";
+  if (object.left_out > 0) out += indent + "  ... " + std::to_string(object.left_out) + " more (--rows N shows more)\n";
+  if (object.contents) out += object.contents->text(indent + "  ");
 }
 
 }  // namespace

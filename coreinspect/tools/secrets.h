@@ -18,7 +18,8 @@ namespace jtrace::coreinspect {
 // True if a holder (HolderFields) of that name probably holds a secret, provided that it holds a text:
 // "Shop$Account.password". The same of a field: names_secret_field.
 bool names_secret_holder(std::string_view holder);
-// True if the reference of that type at `at` leads to a String, char[] or byte[].
+// True if the object is a String, char[] or byte[]; of a reference of that type at `at`, if it leads to one.
+bool is_text(const Inspection& inspection, Address object);
 bool refers_to_text(const Inspection& inspection, Address at, std::string_view signature);
 
 class SecretMask {
@@ -36,12 +37,15 @@ class SecretMask {
   bool hides_field(const Inspection& inspection, std::string_view name, std::string_view signature, Address at) const;
   // For a map's value at `at` whose key `key` refers to.
   bool hides_entry(const Inspection& inspection, Address key, std::string_view signature, Address at) const;
+  // The same of a value that is read already.
+  bool hides_entry(const Inspection& inspection, Address key, Address value) const;
 
   bool shows() const { return show_; }          // everything
   std::size_t count() const { return count_; }  // masked values
 
  private:
   bool is_secret_key(std::string_view key) const;
+  bool is_secret_key(const Inspection& inspection, Address key) const;
 
   bool show_;
   std::size_t count_ = 0;

@@ -85,21 +85,24 @@ std::string primitive_at(const Inspection& inspection, Address at, char type) {
 
 }  // namespace
 
-std::string value_text(const Inspection& inspection, Address at, std::string_view signature) {
+std::string object_text(const Inspection& inspection, Address object) {
   constexpr std::size_t kShown = 1000;  // characters
+  if (object == 0) return "null";
+  const auto klass = inspection.objects().klass_of(object);
+  const std::string type = klass ? inspection.classes().name(*klass).value_or("?") : "?";
+  if (type == "java.lang.String")
+    if (const auto text = inspection.objects().text(object, kShown)) {
+      const auto more = inspection.objects().text(object, kShown + 1);
+      return quoted_text(*text) + (more && *more != *text ? "..." : "");
+    }
+  return type + "@" + hex(object);
+}
+
+std::string value_text(const Inspection& inspection, Address at, std::string_view signature) {
   const char kind = signature.front();
   if (kind != 'L' && kind != '[') return primitive_at(inspection, at, kind);
   const auto object = inspection.objects().load(at);
-  if (!object) return "?";
-  if (*object == 0) return "null";
-  const auto klass = inspection.objects().klass_of(*object);
-  const std::string type = klass ? inspection.classes().name(*klass).value_or("?") : "?";
-  if (type == "java.lang.String")
-    if (const auto text = inspection.objects().text(*object, kShown)) {
-      const auto more = inspection.objects().text(*object, kShown + 1);
-      return quoted_text(*text) + (more && *more != *text ? "..." : "");
-    }
-  return type + "@" + hex(*object);
+  return object ? object_text(inspection, *object) : "?";
 }
 
 Result<ViewResult> view_classes(Inspection& inspection, const ViewOptions& options) {

@@ -132,6 +132,48 @@ TEST_P(Contents, OfCollectionsAreThoseThatTheJvmPrints) {
   }
 }
 
+// As the JVM prints a collection or a map: "[1, 2]", "{a=1}".
+std::string printed(const json& entries) {
+  const bool is_map = entries["map"];
+  std::string list;
+  for (const json& row : entries["rows"]) {
+    const std::string value = row["value"];
+    list += (list.empty() ? "" : ", ") + (is_map ? row["key"].get<std::string>() + "=" + value : value);
+  }
+  return is_map ? "{" + list + "}" : "[" + list + "]";
+}
+
+// The view object lists them by rows, each in a line.
+TEST_P(Contents, OfACollectionAreRowsOfTheViewOfIt) {
+  const std::string said = must(jvm_->ask("bag"));
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const bool live = target == jvm_->pid_text();  // without a stop: it has no --max-stop
+    const std::string bag = ask(target, {"instances", "Contents$Bag"}).out;
+    std::size_t compared = 0, moved = 0;
+    for (const std::string_view each : split(said, ';')) {
+      const std::size_t equal = each.find('=');
+      std::smatch found;
+      const std::regex line("\n  " + std::string(each.substr(0, equal)) + " = java\\.util\\.\\S+ @(0x[0-9a-f]+) ");
+      if (equal == each.npos || !std::regex_search(bag, found, line)) continue;
+      const std::vector<std::string> words = {"object", found[1], "--format", "json"};
+      const CommandOutput done =
+          live ? must(run_jtrace({"inspect", target, "object", found[1], "--format", "json"})) : ask(target, words);
+      if (live && (done.status != 0 || !json::parse(done.out)["data"][0].contains("entries"))) {
+        ++moved;  // a collection moved it
+        continue;
+      }
+      const json entries = json::parse(done.out)["data"][0].value("entries", json());
+      ASSERT_TRUE(entries.is_object()) << each << done.out;
+      EXPECT_EQ(entries["leftOut"], 0);
+      EXPECT_EQ(printed(entries), each.substr(equal + 1));
+      ++compared;
+    }
+    EXPECT_GE(compared + moved, 12u) << bag;
+    EXPECT_GE(compared, live ? 0u : 12u);
+  }
+}
+
 TEST_P(Contents, OfAClassWithoutObjectsAndOfNoClass) {
   for (const std::string& target : {jvm_->pid_text(), dumped()}) {
     for (const char* view : {"instances", "refs"}) {
