@@ -20,8 +20,7 @@ bool has_all(const ThreadsLook& look, std::uint64_t pool, const Keys& keys) {
   });
 }
 
-// The threads that cannot go on before those of the circle do: they wait for one of these, or for one that does.
-Keys stuck_after(const ThreadsLook& look, const Keys& circle) {
+Keys stuck_at(const ThreadsLook& look, const Keys& circle) {
   Keys stuck = circle;
   const auto waits_for_stuck = [&](const WaitFact& wait) {
     if (wait.kind == "queued") return has_all(look, wait.object, stuck);
@@ -40,18 +39,26 @@ Keys stuck_after(const ThreadsLook& look, const Keys& circle) {
 
 }  // namespace
 
-std::vector<std::string> extent_of(const Facts& facts, const Keys& circle, std::size_t looks) {
+Keys stuck_after(const Facts& facts, const Keys& circle, std::size_t looks) {
   const auto first = facts.looks.end() - static_cast<std::ptrdiff_t>(looks);
-  Keys stuck = stuck_after(*first, circle);
+  Keys stuck = stuck_at(*first, circle);
   for (auto look = first + 1; look != facts.looks.end(); ++look) {
-    const Keys now = stuck_after(*look, circle);
+    const Keys now = stuck_at(*look, circle);
     std::erase_if(stuck, [&](ThreadKey key) { return !now.contains(key); });
   }
-  std::vector<std::string> names, lines;
+  return stuck;
+}
+
+std::string stuck_words(const Facts& facts, const Keys& stuck) {
+  std::vector<std::string> names;
   for (const ThreadKey key : stuck) names.push_back(facts.looks.back().find(key)->name);
-  if (!names.empty())
-    lines.push_back(counted(names.size(), "other thread") + (names.size() == 1 ? " waits" : " wait") +
-                    " for these, and cannot go on either: " + some_of(names));
+  return counted(names.size(), "other thread") + (names.size() == 1 ? " waits" : " wait") +
+         " for these, and cannot go on either: " + some_of(names);
+}
+
+std::vector<std::string> extent_of(const Facts& facts, const Keys& circle, std::size_t looks) {
+  std::vector<std::string> lines;
+  if (const Keys stuck = stuck_after(facts, circle, looks); !stuck.empty()) lines.push_back(stuck_words(facts, stuck));
   const std::vector<ThreadKey> members(circle.begin(), circle.end());
   const std::uint64_t lasted = least_duration(facts, facts.looks.size() - looks, members);
   if (lasted != 0)

@@ -10,6 +10,11 @@
 
 namespace jtrace::diagnose {
 
+// The threads that wait for those of the circle, or for one that does, at the last `looks` looks, and cannot go on
+// either.
+std::set<ThreadKey> stuck_after(const Facts& facts, const std::set<ThreadKey>& circle, std::size_t looks);
+// "3 other threads wait for these, and cannot go on either: http-1, http-2, http-3".
+std::string stuck_words(const Facts& facts, const std::set<ThreadKey>& stuck);
 // Lines of evidence: who else is stuck at all of its looks, and how long it has lasted. `looks`: at how many looks,
 // back from the last one, there is this circle; at least 1.
 std::vector<std::string> extent_of(const Facts& facts, const std::set<ThreadKey>& circle, std::size_t looks);

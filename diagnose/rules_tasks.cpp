@@ -95,18 +95,26 @@ std::map<ThreadKey, const ThreadFact*> customers_of(const Facts& facts, const Po
   return customers;
 }
 
-// '6 more threads ("http-1", "http-2", "http-3" and 3 more) wait with a time limit for tasks of this pool'
+// '6 more threads ("http-1", "http-2", "http-3" and 3 more) wait with a time limit for tasks of this pool', and who
+// waits for those without one: the pool is what many threads may wait for in the end.
 void add_customers(const Facts& facts, const PoolFact& pool, std::vector<std::string>& evidence) {
   std::vector<std::string> limited, unlimited;
-  for (const auto& [key, thread] : customers_of(facts, pool))
+  const ThreadFact* only = nullptr;
+  for (const auto& [key, thread] : customers_of(facts, pool)) {
     (thread->state == "TIMED_WAITING" ? limited : unlimited).push_back(thread->name);
+    if (thread->state != "TIMED_WAITING") only = thread;
+  }
   const auto add = [&](const std::vector<std::string>& names, const char* how) {
     if (names.empty()) return;
     evidence.push_back(counted(names.size(), "more thread") + " (" + some_of(names) + ") " +
                        (names.size() == 1 ? "waits" : "wait") + how + " for tasks of this pool");
   };
-  add(unlimited, "");
+  if (unlimited.size() == 1) evidence.push_back("1 more thread waits for a task of this pool: " + doing(*only));
+  else add(unlimited, "");
   add(limited, " with a time limit");
+  const std::set<ThreadKey> members(pool.threads.begin(), pool.threads.end());
+  const auto stuck = stuck_after(facts, members, looks_with(facts, pool));
+  if (stuck.size() > unlimited.size()) evidence.push_back(stuck_words(facts, stuck));
 }
 
 Finding starved(const Facts& facts, const PoolFact& pool) {

@@ -80,9 +80,19 @@ TEST(PoolRule, CountsTheThreadsElsewhereThatWaitForItsTasks) {
   // At the last look it does something else; the pool has moved.
   EXPECT_THAT(evidence(look(0x40, {limited(queued)}), look(0x80, {thread(11), runs})),
               ::testing::IsSupersetOf({"1 more thread (\"t11\") waits with a time limit for tasks of this pool",
-                                       "1 more thread (\"t12\") waits for tasks of this pool"}));
+                                       "1 more thread waits for a task of this pool: \"t12\" #12 is waiting for a "
+                                       "task, at App.turn(App.java:3)"}));
   EXPECT_THAT(evidence(look(0x40, {}), look(0x40, {for_task(11, "queued", 0x99, 0), for_task(12, "task", 0, 77)})),
               ::testing::Not(::testing::Contains(HasSubstr("of this pool"))));
+}
+
+// They may be many, and the pool is what they wait for in the end.
+TEST(PoolRule, NamesThoseWhoWaitForWhoeverWaitsForThePool) {
+  ThreadsLook look = starved({for_task(1, "queued", 0x40, 0), for_task(2, "queued", 0x40, 0)});
+  for (const ThreadFact& each : {for_task(11, "task", 0, 2), waiter(12, 11), waiter(13, 12)})
+    look.threads.push_back(each);
+  EXPECT_THAT(found_by(find_starved_pools, facts_of({look, look})).at(0).evidence,
+              ::testing::Contains("3 other threads wait for these, and cannot go on either: \"t11\", \"t12\", \"t13\""));
 }
 
 TEST(PoolRule, CountsWaitsWithATimeLimitThatLast) {
