@@ -47,10 +47,19 @@ std::string pinned_by(const ThreadFact& thread) {
 }
 
 // '"sync-5" #57 keeps "ForkJoinPool-1-worker-3", pinned by a monitor it holds (a Cart), at App.wait(App.java:3), in all
-// of 3 samples'
+// of 3 samples; it is waiting to lock <0x40>'
 std::string keeps(const Facts& facts, const ThreadFact& thread) {
   return quoted(thread) + " keeps " + quoted(thread.carrier) + pinned_by(thread) + ", at " + own_place(thread.frames) +
-         ", in all of " + counted(facts.looks.size(), "sample");
+         ", in all of " + counted(facts.looks.size(), "sample") + (thread.wait ? "; it is " + thread.wait->text : "");
+}
+
+std::vector<std::string> lines_of(const Facts& facts, const Keepers& keepers) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> lines;
+  for (const auto& [carrier, keeper] : keepers)
+    if (lines.size() < kShown) lines.push_back(keeps(facts, *keeper));
+  if (keepers.size() > kShown) lines.push_back("and " + counted(keepers.size() - kShown, "other"));
+  return lines;
 }
 
 // Whether a thread was on a processor for some time between the first and the last look.
@@ -190,17 +199,13 @@ std::string sentence_of_few(const Facts& facts, const Carriers& carriers) {
 
 // Some carriers are kept, others are left, or nobody needs one now: there may be too few soon.
 void find_lost_carriers(const Facts& facts, const Carriers& carriers, std::vector<Finding>& found) {
-  constexpr std::size_t kShown = 3;
-  const std::size_t kept = carriers.keepers.size();
-  if (kept == 0) return;
+  if (carriers.keepers.empty()) return;
   const bool few = are_too_few(facts, carriers);
   Finding finding{.rule = "pinned",
                   .sentence = few ? sentence_of_few(facts, carriers) : sentence_of_kept(carriers),
+                  .evidence = lines_of(facts, carriers.keepers),
                   .confidence = few ? Confidence::kLikely : Confidence::kHint,
                   .next = stacks_of_keepers(facts, carriers.keepers)};
-  for (const auto& [carrier, keeper] : carriers.keepers)
-    if (finding.evidence.size() < kShown) finding.evidence.push_back(keeps(facts, *keeper));
-  if (kept > kShown) finding.evidence.push_back("and " + counted(kept - kShown, "other"));
   for (const ThreadFact* each : carriers.busy) {
     const ThreadFact& runs = *facts.looks.back().carried_by(each->name);
     finding.evidence.push_back(quoted(runs) + " was on " + quoted(each->name) +
@@ -270,7 +275,7 @@ void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found) {
                                (kept == 1 ? " is" : " are each") + " kept by a virtual thread that waits" +
                                common_cause(carriers.pinned) + ", and " + counted(carriers.ready, "other") + " " +
                                is_are(carriers.ready) + " ready.",
-                   .evidence = {keeps(facts, *carriers.pinned.begin()->second)},
+                   .evidence = lines_of(facts, carriers.pinned),
                    .confidence = Confidence::kLikely,
                    .next = stacks_of_keepers(facts, carriers.pinned)});
 }
