@@ -365,14 +365,21 @@ std::string arguments_text(const List<Value>& values, const Scope& scope, std::s
   return text;
 }
 
-OpaqueArguments opaque_arguments(std::string_view arguments) {
-  OpaqueArguments found;
+std::vector<std::string_view> arguments_of(std::string_view arguments) {
+  std::vector<std::string_view> each;
   for (std::size_t at = 0; at < arguments.size();) {
     const std::size_t end = argument_end(arguments, at);
-    const std::string_view each = arguments.substr(at, end - at);
+    each.push_back(arguments.substr(at, end - at));
+    at = end + 2;
+  }
+  return each;
+}
+
+OpaqueArguments opaque_arguments(std::string_view arguments) {
+  OpaqueArguments found;
+  for (const std::string_view each : arguments_of(arguments)) {
     found.objects = found.objects || (each.front() != '"' && each.find('#') != std::string_view::npos);
     found.unread = found.unread || each == "?" || is_type(each);
-    at = end + 2;
   }
   return found;
 }

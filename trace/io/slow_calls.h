@@ -184,6 +184,8 @@ class SlowCalls {
 // `value` children of a methodEntry as one line, shortened if it is long: "17, "abc", shop.Order#228, null, ?".
 // `signature`: of the method, in internal form, for the declared type of what the trace has no value of; may be "".
 std::string arguments_text(const List<Value>& values, const Scope& scope, std::string_view signature = {});
+// The values in such a line, one by one; views of it.
+std::vector<std::string_view> arguments_of(std::string_view arguments);
 // Whether it names objects by number, or has a value that could not be read.
 struct OpaqueArguments {
   bool objects = false, unread = false;

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "base/time_text.h"
 #include "trace/filter_example.h"
+#include "trace/io/slow_arguments.h"
 #include "trace/io/slow_call_text.h"
 #include "trace/io/slow_idle.h"
 #include "trace/io/statistics_rows.h"
@@ -21,6 +22,7 @@ constexpr std::size_t kSlowestSeen = 5;  // shown if no call took as long as was
 struct Chosen {
   std::vector<const SlowCall*> ended, open;
   IdleCalls idle;
+  std::vector<CommonArguments> common;  // of all slow calls, those of more rows included
   std::size_t all = 0, all_open = 0;  // number of calls of that duration, and of those that had not ended
   bool is_slow = true;                // false: there was none; these are the slowest calls seen
   bool idle_is_slow = false;          // there were idle calls of that duration
@@ -29,12 +31,13 @@ struct Chosen {
 Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
   const auto which = limits.with_idle ? SlowCalls::Which::kAll : SlowCalls::Which::kBusy;
   Chosen chosen{statistics.slow.longest_first(limits.over, false, which),
-                statistics.slow.longest_first(limits.over, true, which), IdleCalls()};
+                statistics.slow.longest_first(limits.over, true, which), IdleCalls(), {}};
   std::size_t rows = limits.rows;
   if (!limits.with_idle) chosen.idle = divide_idle_calls(statistics, limits.over, rows, chosen.ended);
   chosen.all = chosen.ended.size();
   chosen.all_open = chosen.open.size();
   chosen.idle_is_slow = chosen.idle.all != 0;
+  if (limits.over != 0) chosen.common = common_arguments(chosen.ended);
   if (chosen.ended.empty() && limits.over != 0) {
     chosen.is_slow = false;
     chosen.ended = statistics.slow.longest_first(0, false, which);
@@ -215,6 +218,7 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
     out += "  > had not ended when the trace did, when events of its thread were lost or the trace was paused\n";
   if (const std::size_t more = chosen.all_open - chosen.open.size(); more != 0)
     out += "  " + std::to_string(more) + " more had not ended\n";
+  out += common_arguments_text(*statistics.scope, chosen.common);
   out += idle_calls_text(statistics, chosen.idle) + footnotes(statistics, chosen);
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
@@ -237,6 +241,7 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
   for (const SlowCall* call : chosen.ended) write_call(json, statistics, *call);
   for (const SlowCall* call : chosen.open) write_call(json, statistics, *call);
   json.end_array();
+  write_common_arguments(json, *statistics.scope, chosen.common);
   write_idle_calls(json, statistics, chosen.idle);
   if (const auto all = statistics.scope->all_short_contentions(); all.count != 0)
     json.key("waitsWithout")

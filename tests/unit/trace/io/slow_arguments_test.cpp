@@ -75,5 +75,39 @@ TEST_F(SlowTrace, TextOfTheTargetHasNoControlCharacters) {
   EXPECT_THAT(text_, Not(HasSubstr("\x1b")));
 }
 
+TEST_F(SlowTrace, WhatMostSlowCallsHaveInCommonIsSaid) {
+  define(1, "quote");
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const std::string id = std::to_string(i);
+    const std::vector<Value> values = {{.type = "INT", .value = id},
+                                       {.type = "STRING", .value = "NO, and on"},
+                                       {.type = "STRING", .value = i == 2 ? "B" : "A"},
+                                       {.type = "OPAQUE"}};
+    enter(1, 1000 * i, values);
+    leave(1000 * i + 300);
+  }
+  calls(200, 2);
+  EXPECT_THAT(text_, HasSubstr("  in common (quick calls may have it too):\n"
+                               "    5 slow calls of quote: argument 2 is \"NO, and on\" in all of them, "
+                               "argument 3 is \"A\" in 4 of them\n"));
+  const json& common = all_["commonArguments"];
+  ASSERT_EQ(common.size(), 1u);
+  EXPECT_EQ(common[0]["calls"], 5);
+  ASSERT_EQ(common[0]["arguments"].size(), 2u) << "not what differs, nor what could not be read";
+  EXPECT_EQ(common[0]["arguments"][1]["position"], 3);
+  EXPECT_EQ(common[0]["arguments"][1]["calls"], 4);
+}
+
+TEST_F(SlowTrace, OfFewSlowCallsNothingIsInCommon) {
+  define(1, "quote");
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    enter(1, 1000 * i, {{.type = "INT", .value = "7"}});
+    leave(1000 * i + 300);
+  }
+  calls(200);
+  EXPECT_THAT(text_, Not(HasSubstr("in common")));
+  EXPECT_TRUE(all_["commonArguments"].empty());
+}
+
 }  // namespace
 }  // namespace jtrace::trace::io
