@@ -1,8 +1,9 @@
 #include "sampling/hottest.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
+#include "base/jdk_names.h"
 #include "base/joined.h"
 #include "coreinspect/tools/profile.h"
 #include "sampling/share_text.h"
@@ -21,17 +22,30 @@ void Hottest::add(const coreinspect::Walk& walk) {
     return each.kind != coreinspect::FrameKind::kEntry;
   });
   if (frame != walk.frames.end()) ++frames_[coreinspect::frame_name(*frame)];
+  for (const coreinspect::Frame& each : walk.frames)
+    if (each.method != nullptr)
+      if (std::string name = coreinspect::frame_name(each); !is_of_the_jdk(name)) {
+        ++own_[std::move(name)];
+        break;
+      }
 }
 
-std::string Hottest::text() const {
-  std::vector<std::pair<std::string, std::uint64_t>> rows(frames_.begin(), frames_.end());
+std::vector<std::string> Hottest::words_of(const Frames& frames) const {
+  std::vector<std::pair<std::string, std::uint64_t>> rows(frames.begin(), frames.end());
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> words;
   for (const auto& [name, samples] : rows) {
     if (words.size() == kShown || static_cast<double>(samples) < kLeast * static_cast<double>(samples_)) break;
     words.push_back(name + share_text(samples, samples_));
   }
-  return words.empty() ? "" : "hottest: " + joined(words);
+  return words;
+}
+
+std::string Hottest::text() const {
+  const std::vector<std::string> words = words_of(frames_), own = words_of(own_);
+  if (words.empty()) return {};
+  return "hottest: " + joined(words) +
+         (own.empty() || own == words ? "" : "; of the program, with what it called of the JDK: " + joined(own));
 }
 
 }  // namespace jtrace::sampling

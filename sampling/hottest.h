@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "coreinspect/unwind/java_walker.h"
 
@@ -12,11 +13,15 @@ namespace jtrace::sampling {
 class Hottest {
  public:
   void add(const coreinspect::Walk& walk);
-  // "hottest: com.example.Codec.encode 71 %, java.util.HashMap.get 9 %"; "" if no sample has a frame.
+  // "hottest: java.util.HashMap.get 71 %; of the program, with what it called of the JDK: com.example.Codec.encode
+  // 80 %", the latter if the former are not all its own; "" if no sample has a frame.
   std::string text() const;
 
  private:
-  std::map<std::string, std::uint64_t> frames_;
+  using Frames = std::map<std::string, std::uint64_t>;
+  std::vector<std::string> words_of(const Frames& frames) const;
+
+  Frames frames_, own_;  // innermost ones; innermost ones of the program
   std::uint64_t samples_ = 0;
 };
 

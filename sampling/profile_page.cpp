@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "sampling/own_methods.h"
 #include "sampling/profile_writers.h"
 #include "trace/io/report_page.h"
 
@@ -75,6 +76,25 @@ void put_flame(JsonWriter& json, const ProfileCounts& counts, const ProfileHead&
   json.end_array().end_object();
 }
 
+// [caller or null, method, samples]: null for all of the method's; those that brought most of them follow.
+void put_own_methods(JsonWriter& json, const ProfileCounts& counts) {
+  constexpr std::size_t kCallers = 5;
+  std::vector<OwnMethod> methods = own_methods(counts);
+  if (methods.size() > kMostRows) methods.resize(kMostRows);
+  json.key("own").begin_array();
+  for (const OwnMethod& method : methods) {
+    const std::string& name = counts.names()[method.name];
+    json.begin_array().null().value(name).value(method.samples).end_array();
+    for (std::size_t i = 0; i < std::min(method.callers.size(), kCallers); ++i)
+      json.begin_array()
+          .value(counts.names()[method.callers[i].name])
+          .value(name)
+          .value(method.callers[i].samples)
+          .end_array();
+  }
+  json.end_array();
+}
+
 // Those with the most samples, their own or with what they called.
 void put_methods(JsonWriter& json, const ProfileCounts& counts) {
   if (counts.shape().waits) return;  // samples of waits are of any length: the table of waits has them
@@ -90,7 +110,9 @@ void put_methods(JsonWriter& json, const ProfileCounts& counts) {
     if (i >= kMostRows && share < kLeastTotal) continue;
     json.begin_array().value(counts.names()[rows[i].name]).value(rows[i].self).value(rows[i].total).end_array();
   }
-  json.end_array().end_object();
+  json.end_array();
+  put_own_methods(json, counts);
+  json.end_object();
 }
 
 void put_waits(JsonWriter& json, const ProfileCounts& counts, const ProfileHead& head) {

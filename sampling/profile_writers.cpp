@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "sampling/own_methods.h"
 #include "trace/io/flame_svg.h"
 
 namespace jtrace::sampling {
@@ -81,6 +82,27 @@ std::string totals_of(const ProfileCounts& counts, const std::vector<FrameRow>& 
   return text;
 }
 
+// Each with the callers that brought most of its samples.
+std::string own_methods_of(const ProfileCounts& counts, const TableLimits& limits) {
+  constexpr std::size_t kCallers = 3;
+  const std::uint64_t all = counts.total().samples;
+  const auto is_small = [&](std::uint64_t samples) {
+    return static_cast<double>(samples) < limits.least_share * static_cast<double>(all);
+  };
+  std::string text;
+  std::size_t rows = 0;
+  for (const OwnMethod& method : own_methods(counts)) {
+    if (++rows > limits.rows || is_small(method.samples)) break;
+    text += amount(method.samples, all) + counts.names()[method.name] + "\n";
+    for (std::size_t i = 0; i < std::min(method.callers.size(), kCallers); ++i)
+      if (const OwnMethod::Caller& caller = method.callers[i]; !is_small(caller.samples))
+        text += amount(caller.samples, all) + "    from " + counts.names()[caller.name] + "\n";
+  }
+  return text.empty()
+             ? ""
+             : "\n   share  samples  method of the program, with what it called of the JDK; from where\n" + text;
+}
+
 // Samples of each name.
 std::string shares_of(const ProfileCounts& counts, const std::map<std::uint32_t, std::uint64_t>& samples,
                       const TableLimits& limits) {
@@ -135,7 +157,8 @@ std::string profile_svg(const ProfileCounts& counts, const ProfileHead& head) {
   trace::io::StackProfile profile{.unit = counts.shape().waits ? "ns" : "samples", .stacks = {}};
   for (const auto& [stack, count] : counts.stacks()) {
     std::string frames;
-    for (const std::uint32_t name : stack) frames += (frames.empty() ? "" : ";") + counts.names()[name];
+    for (std::size_t i = counts.shape().processes ? 0 : counts.thread_at() + 1; i < stack.size(); ++i)
+      frames += (frames.empty() ? "" : ";") + counts.names()[stack[i]];
     profile.stacks[frames] += static_cast<double>(value_of(counts, count));
   }
   const std::string lost =
@@ -188,7 +211,7 @@ std::string profile_table(const ProfileCounts& counts, TableLimits limits) {
   std::string text = "    self  samples     total  samples  frame\n";
   text += table_of(counts, greatest(frames, limits, counts.total().samples, &FrameRow::self, &FrameRow::total), limits,
                    true);
-  text += totals_of(counts, frames, limits);
+  text += own_methods_of(counts, limits) + totals_of(counts, frames, limits);
   text += "\n   share  samples  thread\n" + shares_of(counts, threads, limits);
   if (!processes.empty()) text += "\n   share  samples  process\n" + shares_of(counts, processes, limits);
   return text;

@@ -28,7 +28,7 @@ std::string collapsed_text(const ProfileCounts& counts);
 std::string speedscope_json(const ProfileCounts& counts, const ProfileHead& head);
 // profile.proto, the format of pprof, not compressed. Values: samples, ns; the thread is a label.
 std::string pprof_bytes(const ProfileCounts& counts, const ProfileHead& head);
-// The same flame graph as one static picture (trace/io/flame_svg.h).
+// A flame graph as one static picture (trace/io/flame_svg.h): all threads together, unless there are several JVMs.
 std::string profile_svg(const ProfileCounts& counts, const ProfileHead& head);
 // A page like that of jtrace report, with the flame graph of the samples.
 std::string profile_page(const ProfileCounts& counts, const ProfileHead& head);
@@ -40,7 +40,7 @@ struct TableLimits {
   TableLimits(std::size_t most, double least = 0)
       : rows(most), least_share(least) {}  // NOLINT: a number of rows is one
 };
-// For a terminal: samples by innermost frame, by method with all that it called, by thread, and by process if there are
+// For a terminal: samples by innermost frame, by innermost method of the program, by method with all that it called, by thread, and by process if there are
 // several; each with one row of what they leave out. Of waits: waits_table().
 std::string profile_table(const ProfileCounts& counts, TableLimits limits);
 // Methods and other frames by the samples of which they are the innermost.

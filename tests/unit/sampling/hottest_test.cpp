@@ -35,6 +35,22 @@ TEST(Hottest, ShowsThreeAndNoneThatIsCold) {
   EXPECT_EQ(Hottest().text(), "");
 }
 
+TEST(Hottest, NamesTheMethodsOfTheProgramWhereTheJdkIsHot) {
+  const coreinspect::JavaMethod lower = {.class_name = "java.lang.Character", .name = "toLowerCase"},
+                                fold = {.class_name = "shop.Folding", .name = "fold"};
+  Hottest hottest;
+  coreinspect::Walk walk;
+  for (const auto* method : {&lower, &fold})
+    walk.frames.push_back({.kind = coreinspect::FrameKind::kCompiled, .method = method});
+  for (int i = 0; i < 60; ++i) hottest.add(walk);
+  walk.frames.erase(walk.frames.begin());
+  for (int i = 0; i < 40; ++i) hottest.add(walk);
+  EXPECT_EQ(
+      hottest.text(),
+      "hottest: java.lang.Character.toLowerCase 60 %, shop.Folding.fold 40 %; of the program, with what it called "
+      "of the JDK: shop.Folding.fold 100 %");
+}
+
 TEST(Hottest, PassesOverTheVmsEntryFrames) {
   Hottest hottest;
   coreinspect::Walk walk = walk_of({"entry", "rows"});

@@ -242,6 +242,42 @@ TEST(ProfileWriters, SumUpWhatMethodsCalled) {
                                "  99.0 %      990  a.B.work\n"));
 }
 
+// Stacks of Java methods, the innermost first.
+ProfileCounts counts_of(const std::vector<std::pair<std::vector<const char*>, int>>& stacks) {
+  static std::map<std::string, coreinspect::JavaMethod> methods;
+  ProfileCounts counts;
+  for (const auto& [names, times] : stacks) {
+    coreinspect::ThreadReport thread;
+    thread.name = "main";
+    for (const std::string name : names) {
+      coreinspect::JavaMethod& method = methods[name];
+      method.class_name = name.substr(0, name.rfind('.'));
+      method.name = name.substr(name.rfind('.') + 1);
+      thread.walk.frames.push_back({.kind = coreinspect::FrameKind::kCompiled, .method = &method});
+    }
+    for (int i = 0; i < times; ++i) counts.add(thread, 10);
+  }
+  return counts;
+}
+
+TEST(ProfileWriters, SayWhichMethodOfTheProgramIsHotAndFromWhere) {
+  const std::string table = profile_table(
+      counts_of({{{"java.lang.Character.toLowerCase", "shop.Folding.fold", "shop.Rank$$Lambda$3/0x01.compare",
+                   "java.util.TimSort.sort", "shop.Rank.top", "shop.Main.run"},
+                  55},
+                 {{"shop.Folding.fold", "shop.Folding.fold", "shop.Index.rebuild", "shop.Main.run"}, 10},
+                 {{"shop.Sums.of", "shop.Main.run"}, 34},
+                 {{"java.lang.Thread.run"}, 1}}),
+      {20, 0.02});
+  EXPECT_THAT(table,
+              HasSubstr("\n   share  samples  method of the program, with what it called of the JDK; from where\n"
+                        "  65.0 %       65  shop.Folding.fold\n"
+                        "  55.0 %       55      from shop.Rank.top\n"
+                        "  10.0 %       10      from shop.Index.rebuild\n"
+                        "  34.0 %       34  shop.Sums.of\n"
+                        "  34.0 %       34      from shop.Main.run\n\n"));
+}
+
 TEST(ProfileWriters, GiveThePageATableOfMethods) {
   const std::string page = profile_page(many_small(), {.title = "t"});
   EXPECT_THAT(page, HasSubstr("\"sampled\":{\"samples\":1000,\"all\":12,\"rows\":[[\"a.B.work\",990,990],"));

@@ -114,25 +114,55 @@ function timeline(process) {
 }
 
 // -- Flame graph of the merged calls
+// The calls of all threads as one: without the nodes below the root.
+function together(nodes, each) {
+  const out = nodes.slice(0, each), places = [0], known = new Map();
+  for (let i = 1; i < nodes.length / each; i++) {
+    const parent = nodes[i * each], name = nodes[i * each + 1], key = `${places[parent]} ${name}`;
+    if (parent === 0) { places[i] = 0; continue; }
+    if (!known.has(key)) {
+      known.set(key, out.length / each);
+      out.push(places[parent], name, ...new Array(each - 2).fill(0));
+    }
+    places[i] = known.get(key);
+    for (let k = 2; k < each; k++) out[places[i] * each + k] += nodes[i * each + k];
+  }
+  return out;
+}
+// Whether the nodes below the root are threads, several ones. Of several JVMs they are the JVMs, and threads below them.
+function hasThreads({nodes, kinds}, each) {
+  if (!kinds) return false;
+  const isCode = (i) => kinds[nodes[i * each + 1]] !== 0, all = [...Array(nodes.length / each).keys()].slice(1);
+  const first = all.filter((i) => nodes[i * each] === 0), second = all.filter((i) => first.includes(nodes[i * each]));
+  return first.length > 1 && !first.some(isCode) && second.some(isCode);
+}
 function flame(process) {
   if (!process.flame) return;
-  const {nodes, names} = process.flame, each = 7, size = nodes.length / each;
+  const {names} = process.flame, each = 7, withThreads = hasThreads(process.flame, each);
+  const merged = withThreads ? together(process.flame.nodes, each) : process.flame.nodes;
+  let nodes = merged, size, children, depth;
   const text = {ns: nanos, bytes, samples: count}[process.flame.diff];
   const weights = process.flame.diff ? [['width: before and after', 5, text], ['width: after', 3, text], ['width: before', 4, text]].filter((w) => nodes[w[1]] > 0)
     : [['wall', 3, nanos], ['cpu', 4, nanos], ['allocation', 5, bytes], ['samples', 6, count]].filter((w) => nodes[w[1]] > 0);
   if (!weights.length) return;
   const part = section('flame', 'Flame graph', `By ${process.flame.source}. ` + (process.flame.diff ? 'Red: more than before, blue: less. ' : '') + 'Click a frame to see it alone, "all" at the top for all.' +
-      (process.flame.frames >= size ? ` The ${count(size - 1)} greatest of ${count(process.flame.frames)} frames.` : '') +
+      (process.flame.frames >= process.flame.nodes.length / each ? ` The ${count(process.flame.nodes.length / each - 1)} greatest of ${count(process.flame.frames)} frames.` : '') +
       (names.includes('[cut stack]') ? ' Below [cut stack] the outer frames are missing: those stacks were deeper than what was copied of them, damaged, or of a virtual thread whose outer frames are in the heap.' : ''));
   if (process.flame.note && weights.some((w) => w[0] === 'allocation')) make('p', part, `Allocation: ${process.flame.note}.`, {className: 'note'});
-  const children = Array.from({length: size}, () => []), depth = new Array(size).fill(0);
-  for (let i = 1; i < size; i++) {
-    children[nodes[i * each]].push(i);
-    depth[i] = depth[nodes[i * each]] + 1;
-  }
+  const arrange = () => {
+    size = nodes.length / each;
+    children = Array.from({length: size}, () => []);
+    depth = new Array(size).fill(0);
+    for (let i = 1; i < size; i++) {
+      children[nodes[i * each]].push(i);
+      depth[i] = depth[nodes[i * each]] + 1;
+    }
+  };
+  arrange();
   const bar = make('div', part, undefined, {className: 'bar'});
-  const choose = make('select', bar), search = make('input', bar, undefined, {placeholder: 'find a frame'}), info = make('span', bar);
+  const choose = make('select', bar), apart = withThreads ? make('select', bar) : null, search = make('input', bar, undefined, {placeholder: 'find a frame'}), info = make('span', bar);
   for (const w of weights) make('option', choose, w[0]);
+  if (apart) ['all threads together', 'each thread'].forEach((label) => make('option', apart, label));
   // A profile has whose code a frame is.
   const kinds = process.flame.kinds, kindHues = [210, 100, 40, 0];
   if (kinds) ['threads', 'Java', 'native', 'kernel'].forEach((label, kind) =>
@@ -191,6 +221,7 @@ function flame(process) {
     view.redraw();
   };
   choose.onchange = () => { weight = weights[choose.selectedIndex]; view.redraw(); };
+  if (apart) apart.onchange = () => { nodes = apart.selectedIndex ? process.flame.nodes : merged; top = 0; arrange(); view.redraw(); };
   search.oninput = view.redraw;
 }
 
@@ -256,10 +287,15 @@ function methods(process) {
 }
 function sampled(process) {
   if (!process.sampled) return;
-  const { samples, all, rows } = process.sampled, left = all - rows.length;
+  const { samples, all, rows, own } = process.sampled, left = all - rows.length;
   const part = section('sampled', 'Methods', `Of ${several(samples, 'sample')}: in how many each was the innermost frame (self), and in how many it was at all (total).` +
       (left ? ` ${several(left, 'frame')} with few samples not shown.` : ''));
   const share = (n) => (samples ? (100 * n / samples).toFixed(1) + ' %' : '-');
+  if (own && own.length) {
+    make('h3', part, 'Methods of the program, with what they called of the JDK, and from where');
+    table(part, [['method', (r) => r[1]], ['from', (r) => r[0] || ''], ['samples', (r) => count(r[2]), true, (r) => r[2]], ['of all', (r) => share(r[2]), true, (r) => r[2]]], own);
+    make('h3', part, 'All frames');
+  }
   table(part, [['method or native frame', (r) => r[0]], ['self', (r) => count(r[1]), true, (r) => r[1]], ['of all', (r) => share(r[1]), true, (r) => r[1]],
     ['total', (r) => count(r[2]), true, (r) => r[2]], ['of all', (r) => share(r[2]), true, (r) => r[2]]], rows);
 }
