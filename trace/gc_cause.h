@@ -9,6 +9,7 @@ namespace jtrace::trace {
 
 inline constexpr std::string_view kSystemGcCause = "System.gc()";
 inline constexpr std::string_view kWhoCallsGc =
-    "who calls System.gc(): jtrace profile PID --off-cpu --duration 30 -o - | grep Runtime.gc";
+    "who calls System.gc(): jtrace slow PID --over 20ms --filter 'com.example.*' (with your classes) lists calls that "
+    "consist of such a pause; without an agent, jtrace profile PID --off-cpu --duration 30 -o - | grep Runtime.gc";
 
 }  // namespace jtrace::trace

@@ -6,6 +6,7 @@
 
 #include "base/class_names.h"
 #include "base/jdk_names.h"
+#include "base/size_text.h"
 #include "base/strings.h"
 #include "trace/filter_example.h"
 #include "trace/io/table_rows.h"
@@ -93,6 +94,7 @@ class TextView {
              (note.empty() ? "" : "  they are " + note + "\n") + distance_note(statistics_, view_.type);
     out_ = std::to_string(rounded(total.bytes)) + " bytes in " + counted(rounded(total.objects), "object");
     if (!view_.type.empty()) out_ += " of " + chosen_text();
+    out_ += rate_text(total.bytes);
     out_ +=
         "; " + (note.empty() ? std::string("exact: each object that was recorded") : of_samples(note, surplus)) + "\n";
     if (const std::string filters = statistics_.filters_note(); !filters.empty()) out_ += "  " + filters + "\n";
@@ -106,6 +108,17 @@ class TextView {
   }
 
  private:
+  // " (35.2 MiB a second for 10.0 s)"; "" if it is not known how long the trace is.
+  std::string rate_text(double bytes) const {
+    const Scope* scope = statistics_.scope;
+    if (scope == nullptr || !scope->start.present() || !scope->end.present()) return {};
+    const std::uint64_t start = scope->start.ns(), end = scope->end.ns();
+    if (end <= start) return {};
+    const double seconds = static_cast<double>(end - start) / 1e9;
+    char time[32];
+    std::snprintf(time, sizeof time, "%.1f s)", seconds);
+    return " (" + size_text(rounded(bytes / seconds)) + " a second for " + time;
+  }
   // The surplus on lines of its own.
   static std::string of_samples(const std::string& note, const std::string& surplus) {
     if (surplus.empty()) return note;

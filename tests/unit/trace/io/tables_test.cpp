@@ -125,7 +125,7 @@ TEST_F(Tables, SayWhichCommandShowsWhoAskedForPauses) {
     write(GcStart{.time = at(100 + 10 * i)});
     write(GcFinish{.time = at(102 + 10 * i), .cause = "System.gc()", .kind = "full"});
   }
-  EXPECT_THAT(text(1), HasSubstr("who calls System.gc(): jtrace profile PID --off-cpu"));
+  EXPECT_THAT(text(1), HasSubstr("who calls System.gc(): jtrace slow PID --over 20ms"));
 }
 
 TEST_F(Tables, ListCollectionsOfMoreThanOnePause) {
