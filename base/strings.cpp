@@ -274,8 +274,9 @@ std::string printable(std::string text) {
 std::string_view nearest_word(std::string_view word, const std::vector<std::string_view>& candidates) {
   constexpr std::size_t kLetters = 3;
   std::string_view best;
-  // Of three letters two others make another word ("cpu" is no "ctl").
-  std::size_t best_distance = (word.size() <= kLetters ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
+  // Of three letters two others make another word ("cpu" is no "ctl"); dashes are none.
+  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  std::size_t best_distance = (letters <= kLetters ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
   for (std::string_view candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
@@ -283,7 +284,7 @@ std::string_view nearest_word(std::string_view word, const std::vector<std::stri
       best_distance = distance;
     }
   }
-  if (!best.empty() || word.size() < kLetters) return best;
+  if (!best.empty() || letters < kLetters) return best;
   for (std::string_view candidate : candidates)
     if (candidate.starts_with(word) && (best.empty() || candidate.size() < best.size())) best = candidate;
   return best;

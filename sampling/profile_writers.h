@@ -40,8 +40,8 @@ struct TableLimits {
   TableLimits(std::size_t most, double least = 0)
       : rows(most), least_share(least) {}  // NOLINT: a number of rows is one
 };
-// For a terminal: samples by innermost frame, by innermost method of the program, by method with all that it called, by thread, and by process if there are
-// several; each with one row of what they leave out. Of waits: waits_table().
+// For a terminal: samples by innermost frame, by innermost method of the program, by method with all that it called, by
+// thread, and by process if there are several; each with one row of what they leave out. Of waits: waits_table().
 std::string profile_table(const ProfileCounts& counts, TableLimits limits);
 // Methods and other frames by the samples of which they are the innermost.
 struct FrameRow {

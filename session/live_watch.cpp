@@ -217,7 +217,8 @@ std::string LiveWatch::findings(std::uint64_t wall) const {
 std::string LiveWatch::threads_text() {
   const auto [started, ended] = std::pair(std::exchange(threads_.started, 0), std::exchange(threads_.ended, 0));
   const bool is_first = !std::exchange(threads_.had_look, true);
-  if (!threads_.are_traced || !threads_.are_known || threads_.alive.empty() || threads_.alive.size() >= kMost) return {};
+  if (!threads_.are_traced || !threads_.are_known || threads_.alive.empty() || threads_.alive.size() >= kMost)
+    return {};
   std::string text = counted(threads_.alive.size(), "thread");
   if (is_first || (started == 0 && ended == 0)) return text;
   text += " (";

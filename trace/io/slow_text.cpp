@@ -23,15 +23,17 @@ struct Chosen {
   std::vector<const SlowCall*> ended, open;
   IdleCalls idle;
   std::vector<CommonArguments> common;  // of all slow calls, those of more rows included
-  std::size_t all = 0, all_open = 0;  // number of calls of that duration, and of those that had not ended
-  bool is_slow = true;                // false: there was none; these are the slowest calls seen
-  bool idle_is_slow = false;          // there were idle calls of that duration
+  std::size_t all = 0, all_open = 0;    // number of calls of that duration, and of those that had not ended
+  bool is_slow = true;                  // false: there was none; these are the slowest calls seen
+  bool idle_is_slow = false;            // there were idle calls of that duration
 };
 
 Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
   const auto which = limits.with_idle ? SlowCalls::Which::kAll : SlowCalls::Which::kBusy;
   Chosen chosen{statistics.slow.longest_first(limits.over, false, which),
-                statistics.slow.longest_first(limits.over, true, which), IdleCalls(), {}};
+                statistics.slow.longest_first(limits.over, true, which),
+                IdleCalls(),
+                {}};
   std::size_t rows = limits.rows;
   if (!limits.with_idle) chosen.idle = divide_idle_calls(statistics, limits.over, rows, chosen.ended);
   chosen.all = chosen.ended.size();

@@ -91,8 +91,9 @@ TEST(PoolRule, NamesThoseWhoWaitForWhoeverWaitsForThePool) {
   ThreadsLook look = starved({for_task(1, "queued", 0x40, 0), for_task(2, "queued", 0x40, 0)});
   for (const ThreadFact& each : {for_task(11, "task", 0, 2), waiter(12, 11), waiter(13, 12)})
     look.threads.push_back(each);
-  EXPECT_THAT(found_by(find_starved_pools, facts_of({look, look})).at(0).evidence,
-              ::testing::Contains("3 other threads wait for these, and cannot go on either: \"t11\", \"t12\", \"t13\""));
+  EXPECT_THAT(
+      found_by(find_starved_pools, facts_of({look, look})).at(0).evidence,
+      ::testing::Contains("3 other threads wait for these, and cannot go on either: \"t11\", \"t12\", \"t13\""));
 }
 
 TEST(PoolRule, CountsWaitsWithATimeLimitThatLast) {
