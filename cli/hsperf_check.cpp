@@ -85,15 +85,16 @@ class Check {
                                   .duration = arguments_.timeout};
     perfdata::PollLoop pace(plan, stop.get());
     if (source_.process()) pace.watch({source_.process()->pidfd()});
-    for (bool first = true; !is_answered(); first = false) {
+    while (!is_answered()) {
       JTRACE_ASSIGN_OR_RETURN(const bool goes_on, wait(pace));
       std::swap(before_, now_);
       JTRACE_RETURN_IF_ERROR(source_.read(now_));
+      ++looks_;
       for (Condition& each : conditions_)
-        if (!each.answered) JTRACE_RETURN_IF_ERROR(look(each, first ? nullptr : &before_));
+        if (!each.answered) JTRACE_RETURN_IF_ERROR(look(each, before()));
       if (!goes_on && !is_answered()) return give_up();  // the last look is that of the end
     }
-    return {};
+    return answer_the_others();
   }
 
   ExitStatus status() const {
@@ -162,11 +163,19 @@ class Check {
     return {};
   }
 
-  // --timeout is over. There were two looks: the first at once, one at the end.
+  // Null at the first look.
+  const perfdata::Snapshot* before() const { return looks_ > 1 ? &before_ : nullptr; }
+
+  // --timeout is over.
   Result<> give_up() {
     has_run_out_ = !is_answered();
+    return answer_the_others();
+  }
+
+  // Those that have not held until now, with their values at this moment: of --any too.
+  Result<> answer_the_others() {
     for (Condition& each : conditions_)
-      if (!each.answered) JTRACE_RETURN_IF_ERROR(answer(each, &before_, false));
+      if (!each.answered) JTRACE_RETURN_IF_ERROR(answer(each, before(), false));
     return {};
   }
 
@@ -174,6 +183,7 @@ class Check {
   perfdata::CounterSource& source_;
   std::vector<Condition> conditions_;
   perfdata::Snapshot before_, now_;
+  std::size_t looks_ = 0;
   bool has_run_out_ = false;
 };
 
@@ -218,7 +228,10 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
                    "old.share > 90%'")
       ->required();
   auto* until = command->add_flag("--until", arguments->until, "wait until each condition has held once");
-  command->add_flag("--any", arguments->any, "with --until: until one of the conditions has held")->needs(until);
+  command
+      ->add_flag("--any", arguments->any,
+                 "with --until: until one of the conditions has held; the others are shown with their values then")
+      ->needs(until);
   add_time(*command, "--timeout", arguments->timeout, "with --until: how long to wait at most; then the status is 6",
            {.least = std::chrono::milliseconds(1)})
       ->needs(until);
