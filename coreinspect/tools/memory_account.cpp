@@ -1,6 +1,7 @@
 #include "coreinspect/tools/memory_account.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "target/pagemap.h"
@@ -63,6 +64,7 @@ class Accountant {
     find_own_ranges(inspection_, mappings_, pagemap_ ? &*pagemap_ : nullptr, parts_);
     for (const MappedPages& pages : mappings_)
       if (!is_heap_view(pages)) divide(pages);
+    list_files();
     count_heap_views();
     for (const std::string& line : heap_.layout.missing) account_.missing.push_back(line);
     return std::move(account_);
@@ -104,6 +106,22 @@ class Accountant {
     parts_.add(target_.libjvm().base(), target_.libjvm().end(), MemoryPart::kLibraries);
   }
 
+  void add_file(const MappedPages& pages) {
+    MappedFileBytes& file = files_[pages.mapping.path];
+    ++file.mappings;
+    file.bytes.bytes += pages.mapping.size();
+    file.bytes.resident += pages.rss;
+  }
+
+  void list_files() {
+    for (auto& [path, file] : files_) {
+      file.path = path;
+      account_.files.push_back(std::move(file));
+    }
+    std::stable_sort(account_.files.begin(), account_.files.end(),
+                     [](const auto& a, const auto& b) { return a.bytes.bytes > b.bytes.bytes; });
+  }
+
   struct Piece {
     Address start = 0, end = 0;
     MemoryPart part = MemoryPart::kUnknown;
@@ -134,6 +152,7 @@ class Accountant {
       pieces[0].found.resident = pages.rss;
       pieces[0].found.swap = pages.swap;
     }
+    if (one && pieces[0].part == MemoryPart::kFiles) add_file(pages);
     for (const Piece& piece : pieces) {
       PartBytes& sum = account_.of(piece.part);
       sum.bytes += piece.found.bytes;
@@ -224,6 +243,7 @@ class Accountant {
   PartMap parts_;
   HeapBounds heap_;
   MemoryAccount account_;
+  std::map<std::string, MappedFileBytes> files_;
 };
 
 }  // namespace

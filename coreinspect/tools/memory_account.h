@@ -20,6 +20,13 @@ struct PartBytes {
   std::uint64_t swap = 0;
 };
 
+// A file of the part "mapped files".
+struct MappedFileBytes {
+  std::string path;
+  std::size_t mappings = 0;
+  PartBytes bytes;
+};
+
 struct MemoryAccount {
   std::array<PartBytes, kMemoryParts> parts;
   bool has_pages = false;           // of a core nothing is known but addresses
@@ -27,7 +34,8 @@ struct MemoryAccount {
   std::uint64_t counted_again = 0;  // bytes of rss that are further views of pages of the heap
   unsigned heap_views = 1;          // how often the heap is mapped
   MallocMemory malloc;
-  std::vector<std::string> missing;  // one line each
+  std::vector<MappedFileBytes> files;  // that with most bytes first
+  std::vector<std::string> missing;    // one line each
 
   PartBytes& of(MemoryPart part) { return parts[static_cast<std::size_t>(part)]; }
   const PartBytes& of(MemoryPart part) const { return parts[static_cast<std::size_t>(part)]; }

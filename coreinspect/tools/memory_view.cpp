@@ -1,4 +1,5 @@
 // The view memory: every MiB of RSS by owner, beside the limit of the control group.
+#include <algorithm>
 #include <cstdio>
 
 #include "base/size_text.h"
@@ -60,6 +61,32 @@ void write_rows(std::string& out, const MemoryAccount& account) {
   }
 }
 
+// "mapped files: 88 mappings of 8 files, of them 11 of /data/segment-3.dat, 44.0 MiB; ..."
+std::string files_text(const std::vector<MappedFileBytes>& files) {
+  constexpr std::size_t kShown = 3;
+  if (files.empty()) return {};
+  std::size_t mappings = 0;
+  for (const MappedFileBytes& file : files) mappings += file.mappings;
+  std::string text = "mapped files: " + counted(mappings, "mapping") + " of " + counted(files.size(), "file");
+  for (std::size_t i = 0; i < std::min(files.size(), kShown); ++i)
+    text += (i == 0 ? ", most of " : ", ") + printable(files[i].path) + " (" + counted(files[i].mappings, "mapping") +
+            ", " + mib_text(files[i].bytes.bytes) + ")";
+  return text + "; a program maps files as java.nio.MappedByteBuffer\n";
+}
+
+void write_files(JsonWriter& json, const std::vector<MappedFileBytes>& files) {
+  constexpr std::size_t kMost = 100;
+  json.key("files").begin_array();
+  for (std::size_t i = 0; i < std::min(files.size(), kMost); ++i)
+    json.begin_object()
+        .member("path", files[i].path)
+        .member("mappings", files[i].mappings)
+        .member("bytes", files[i].bytes.bytes)
+        .member("resident", files[i].bytes.resident)
+        .end_object();
+  json.end_array().member("filesLeftOut", files.size() - std::min(files.size(), kMost));
+}
+
 void write_notes(std::string& out, const MemoryAccount& account, const std::optional<DirectMemory>& direct,
                  const std::optional<target::GroupMemory>& group) {
   if (account.counted_again > 0)
@@ -74,6 +101,7 @@ void write_notes(std::string& out, const MemoryAccount& account, const std::opti
   if (direct)
     out += "direct buffers: " + std::to_string(direct->count) + " of " +
            mib_text(static_cast<std::uint64_t>(direct->capacity)) + "; their memory is malloc's\n";
+  out += files_text(account.files);
   if (!group) return;
   out += "control group (version " + std::to_string(group->group.version) + ", " + printable(group->limit_folder) +
          "): uses " + mib_text(group->used) + ", of it " + mib_text(group->inactive_file) + " inactive page cache; ";
@@ -100,6 +128,7 @@ void write_members(std::string& out, const MemoryAccount& account, const std::op
       .member("unparsable", account.malloc.unparsable)
       .member("largeBlocks", account.malloc.blocks)
       .end_object();
+  write_files(json, account.files);
   if (direct)
     json.key("direct")
         .begin_object()
