@@ -1,6 +1,7 @@
 // Values that toString() of the JDK's classes shows, for JavaContents.
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <span>
 
 #include "base/utf8.h"
@@ -31,9 +32,28 @@ std::string date_text(int year, int month, int day) {
   return text + "-" + padded(month, 2) + "-" + padded(day, 2);
 }
 
+// BigDecimal.toString: plain if the scale is not negative and the number not too small, else with an exponent.
+std::string decimal_text(std::int64_t unscaled, std::int32_t scale) {
+  if (scale == 0) return std::to_string(unscaled);
+  const std::string sign = unscaled < 0 ? "-" : "";
+  std::string digits = std::to_string(unscaled).substr(sign.size());
+  const std::int64_t adjusted = -std::int64_t{scale} + static_cast<std::int64_t>(digits.size()) - 1;
+  if (scale > 0 && adjusted >= -6) {
+    const auto places = static_cast<std::size_t>(scale);
+    if (digits.size() <= places) digits.insert(0, places + 1 - digits.size(), '0');
+    return sign + digits.insert(digits.size() - places, ".");
+  }
+  if (digits.size() > 1) digits.insert(1, ".");
+  return sign + digits + (adjusted == 0 ? "" : std::string(adjusted > 0 ? "E+" : "E") + std::to_string(adjusted));
+}
+
 }  // namespace
 
+// None where its memory is missing: 0 would be a value.
 std::optional<std::string> JavaContents::number_of(Address object, std::string_view holder) {
+  if (holder != "java.math.BigDecimal" ? !reader_.bits(object, "value")
+                                       : !reader_.bits(object, "intCompact") || !reader_.bits(object, "scale"))
+    return std::nullopt;
   if (holder == "java.lang.Integer" || holder == "java.util.concurrent.atomic.AtomicInteger")
     return std::to_string(number<std::int32_t>(object, "value"));
   if (holder == "java.lang.Long" || holder == "java.util.concurrent.atomic.AtomicLong")
@@ -45,6 +65,12 @@ std::optional<std::string> JavaContents::number_of(Address object, std::string_v
     return number<std::int32_t>(object, "value") != 0 ? "true" : "false";
   if (holder == "java.lang.Double") return java_number(number<double>(object, "value"));
   if (holder == "java.lang.Float") return java_number(number<float>(object, "value"));
+  if (holder == "java.math.BigDecimal") {
+    // Numbers of more than 18 digits are in a BigInteger.
+    const auto unscaled = number<std::int64_t>(object, "intCompact");
+    if (unscaled == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+    return decimal_text(unscaled, number<std::int32_t>(object, "scale"));
+  }
   if (holder != "java.lang.Character") return std::nullopt;
   const auto unit = number<std::uint16_t>(object, "value");
   return utf8_from_utf16(std::span(&unit, 1));

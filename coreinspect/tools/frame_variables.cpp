@@ -11,6 +11,7 @@
 #include "coreinspect/runtime/const_method.h"
 #include "coreinspect/runtime/descriptor.h"
 #include "coreinspect/runtime/java_number.h"
+#include "coreinspect/tools/plain_value.h"
 #include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
@@ -194,12 +195,22 @@ void FrameVariables::put_object(FrameVariable& variable, Address object, const s
   }
   variable.value = name + "@" + hex(object);
   if (!name.ends_with("[]")) {
+    if (!of_stop) put_readable(variable, object);
     if (!is_of_the_jdk(name)) put_fields(variable, object, *klass);
     return;
   }
   if (const auto length = inspection_.objects().array_length(object))
     variable.value = name.substr(0, name.find('[') + 1) + std::to_string(*length) + name.substr(name.find('[') + 1) +
                      "@" + hex(object);
+}
+
+// How many elements a collection of a live JVM has may have changed since the stop.
+void FrameVariables::put_readable(FrameVariable& variable, Address object) {
+  if (const auto value = plain_value(inspection_, object)) variable.readable = *value + " (" + variable.value + ")";
+  else if (inspection_.target().core()) {
+    const std::string text = readable_text(inspection_, object);
+    if (text != variable.value) variable.readable = text;
+  }
 }
 
 // Those of a live JVM may have changed since the stop.
@@ -213,9 +224,12 @@ void FrameVariables::put_fields(FrameVariable& variable, Address object, Address
     for (const JavaField& field : **fields) {
       if (field.is_static() || field.injected || field.signature.empty() || variable.fields.size() >= kMost) continue;
       const Address at = object + field.offset;
-      variable.fields.emplace_back(field.name,
-                                   mask_.value_of(mask_.hides_field(inspection_, field.name, field.signature, at),
-                                                  value_text(inspection_, at, field.signature)));
+      const bool hidden = mask_.hides_field(inspection_, field.name, field.signature, at);
+      const auto refers_to =
+          is_reference(field.signature.front()) ? inspection_.objects().load(at) : Result<Address>(0);
+      std::string text = refers_to && *refers_to != 0 ? readable_text(inspection_, *refers_to)
+                                                      : value_text(inspection_, at, field.signature);
+      variable.fields.emplace_back(field.name, mask_.value_of(hidden, std::move(text)));
     }
     klass = inspection_.classes().super(klass).value_or(0);
   }
@@ -293,6 +307,10 @@ void write_variable(JsonWriter& json, const FrameVariable& variable) {
   json.begin_object().member("name", variable.name).member("type", variable.type);
   if (variable.missing.empty()) json.member("value", variable.value);
   else json.member("missing", variable.missing);
+  // Of a constant, a box, a collection; strings and characters are in `value`.
+  if (variable.missing.empty() && !variable.readable.empty() && variable.value.find('@') != std::string::npos &&
+      !variable.value.starts_with('"') && !variable.value.starts_with('\''))
+    json.member("shown", variable.readable);
   if (variable.missing.empty() && variable.cut != 0) json.member("characters", variable.cut);
   if (variable.missing.empty() && !variable.fields.empty()) {
     json.key("fields").begin_object();

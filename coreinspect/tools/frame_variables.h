@@ -22,7 +22,8 @@ struct FrameVariable {
   std::string name;                  // of an element "[3]"; "slot 3" where the class has no name
   std::string type;                  // as Java writes it
   std::string value;                 // numbers; strings in quotes; other objects as class@address; null
-  std::string readable;              // of strings and chars: with escapes, as Java's source has them
+  std::string readable;              // what text shows in place of `value`: of strings and chars with escapes, as Java's
+                                     // source has them; of constants, boxes and the like what they are; sizes
   std::uint32_t cut = 0;             // of a string that is shown in part: how many characters it has
   std::string missing;               // why there is no value; "" if there is one
   bool refers = false;               // the value is a reference to an object of the heap
@@ -53,6 +54,7 @@ class FrameVariables {
   FrameVariable variable(const Frame& frame, std::string name, const std::string& type, const Result<LocalValue>& value,
                          int depth);
   void put_object(FrameVariable& variable, Address object, const std::string& type);
+  void put_readable(FrameVariable& variable, Address object);
   void put_fields(FrameVariable& variable, Address object, Address klass);
   // `characters`: how many the whole string has.
   void put_text(FrameVariable& variable, std::string text, std::uint32_t characters);

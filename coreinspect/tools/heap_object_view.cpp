@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "coreinspect/gc/heap_walker.h"
 #include "coreinspect/oops/memory_objects.h"
+#include "coreinspect/tools/plain_value.h"
 #include "coreinspect/tools/secrets.h"
 #include "coreinspect/tools/shown_contents.h"
 #include "coreinspect/tools/value_text.h"
@@ -113,28 +114,12 @@ class ShownObjectReader {
   std::optional<ShownContents> contents_of(Address address) {
     MemoryObjects objects(inspection_.objects());
     JavaContents contents(objects);
-    const auto text_of = [&](Address object) {
-      auto value = contents.value(object, objects.class_of(object));  // of a box, a date
-      if (!value) value = constant_of_enum(object);
-      return printable(value ? *value : object_text(inspection_, object));
-    };
+    const auto text_of = [&](Address object) { return printable(readable_text(inspection_, object)); };
     const auto value_of = [&](Address key, Address value) {
       const bool hidden = mask_.hides_entry(inspection_, key, value);
       return ShownContents::Value{.text = mask_.value_of(hidden, text_of(value)), .reference = hidden ? 0 : value};
     };
     return shown_contents(contents, address, most_rows(), text_of, value_of);
-  }
-
-  // Its name. A constant with a body has a class of its own.
-  std::optional<std::string> constant_of_enum(Address object) const {
-    Address klass = object == 0 ? 0 : inspection_.objects().klass_of(object).value_or(0);
-    for (int supers = 0; klass != 0 && supers < 2; ++supers) {
-      klass = inspection_.classes().super(klass).value_or(0);
-      if (klass == 0 || inspection_.classes().internal_name(klass).value_or("") != "java/lang/Enum") continue;
-      const auto name = inspection_.objects().text_field(object, "name");
-      return name ? std::optional(*name) : std::nullopt;
-    }
-    return std::nullopt;
   }
 
   std::size_t most_rows() const { return options_.heap.top > 0 ? options_.heap.top : kDefaultElements; }

@@ -219,8 +219,7 @@ TEST_P(LocalsAsText, OfACoreHaveTheFieldsOfObjects) {
   ASSERT_THAT(written.status, ::testing::AnyOf(0, 9)) << written.err;
   const std::vector<std::string> stack = {"stack", folder.file("core"), "--java", "--thread", "stander", "--locals"};
   const auto text = must(run_jtrace(stack));
-  EXPECT_THAT(text.out, ::testing::ContainsRegex("Debuggee.Colour colour = Debuggee.Colour@0x[0-9a-f]+ "
-                                                 "[{](name=\"BLUE\", ordinal=2|ordinal=2, name=\"BLUE\")"))
+  EXPECT_THAT(text.out, ::testing::ContainsRegex("Debuggee.Colour colour = BLUE [(]Debuggee.Colour@0x[0-9a-f]+[)]\n"))
       << text.err;
   EXPECT_THAT(text.out, HasSubstr(" {x=5, y=8589934592, weight=2.5, ratio=-1.25, small=-300, tiny=-5,"));
   EXPECT_THAT(text.out, Not(::testing::ContainsRegex("ArrayList@0x[0-9a-f]+ [{]"))) << "those of the JDK have none";
