@@ -173,6 +173,15 @@ void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size
   }
   json.end_array();
   write_left_out(json, "waitedFor", pairs.left_out);
+  json.key("owners").begin_array();
+  const Rows<OwnerRow> owners = owner_rows(monitors, rows);
+  for (const OwnerRow& row : owners) {
+    json.begin_object().member("owner", monitors.scope->thread_name(row.key));
+    write_waits(json, row.value);
+    json.end_object();
+  }
+  json.end_array();
+  write_left_out(json, "owners", owners.left_out);
 }
 
 void write_calls(JsonWriter& json, const ScopeStatistics& calls, std::size_t rows) {

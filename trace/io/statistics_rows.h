@@ -54,6 +54,7 @@ using ShortContentionRow = Row<std::string, ShortContentions>;
 using HeapRow = Row<std::string, Amount>;
 using CounterRow = Row<std::string, CounterSeries>;
 using PairRow = Row<std::pair<std::uint64_t, std::uint64_t>, Waits>;
+using OwnerRow = Row<std::uint64_t, Waits>;
 
 inline Rows<ThreadRow> thread_rows(const ScopeStatistics& statistics, std::size_t rows) {
   return sorted<ThreadRow>(
@@ -119,6 +120,18 @@ template <class R>
 Rows<R> wait_rows(const auto& map, std::size_t rows) {
   return sorted<R>(
       map, [](const R& a, const R& b) { return a.value.total > b.value.total; }, rows);
+}
+// By the owner when the wait began, of all threads that waited for it together. Owners that are not known are in none.
+inline Rows<OwnerRow> owner_rows(const ScopeStatistics& statistics, std::size_t rows) {
+  std::map<std::uint64_t, Waits> owners;
+  for (const auto& [pair, waits] : statistics.waited_for) {
+    if (pair.second == 0) continue;
+    Waits& all = owners[pair.second];
+    all.count += waits.count;
+    all.total += waits.total;
+    all.longest = std::max(all.longest, waits.longest);
+  }
+  return wait_rows<OwnerRow>(owners, rows);
 }
 inline Rows<ShortContentionRow> short_contention_rows(const Scope& scope, std::size_t rows) {
   return wait_rows<ShortContentionRow>(scope.short_contentions, rows);

@@ -199,10 +199,23 @@ class TextView {
            row.key.second == 0 ? "?" : printable(statistics.scope->thread_name(row.key.second)).c_str());
     });
     if (lacks_owners && statistics.scope->could_have_owners()) line("  ?: %s", std::string(kOwnersNote).c_str());
+    if (statistics.waited_for.size() > 1) owners_of(statistics);
     waits_of(statistics.waits, "WAITED s", "CLASS WAITED ON (Object.wait, parks for no lock that a thread had)");
+    if (statistics.waits.contains("?"))
+      line("  ?: no object, as in LockSupport.parkNanos(TIME), or one that the trace lacks");
     if (const Waits& carriers = statistics.carrier_waits; carriers.count != 0)
       line("  %s of carriers of virtual threads, %s s in all, %s left out: the table has those of the virtual threads",
            counted(carriers.count, "wait").c_str(), seconds(carriers.total).c_str(), is_are(carriers.count).c_str());
+  }
+  void owners_of(const ScopeStatistics& statistics) {
+    const Rows<OwnerRow> owners = owner_rows(statistics, rows_);
+    if (owners.shown.empty()) return;
+    line("  %10s %12s %12s  %s", "TIMES", "WAITED s", "LONGEST s",
+         "OWNER when the wait began, all that waited together");
+    each_of(owners, [&](const OwnerRow& row) {
+      line("  %10llu %12s %12s  %s", static_cast<unsigned long long>(row.value.count), seconds(row.value.total).c_str(),
+           seconds(row.value.longest).c_str(), printable(statistics.scope->thread_name(row.key)).c_str());
+    });
   }
   void waits_of(const std::map<std::string, Waits>& waits, const char* verb, const char* what) {
     if (!waits.empty()) line("  %10s %12s %12s  %s", "TIMES", verb, "LONGEST s", what);

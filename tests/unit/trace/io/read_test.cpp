@@ -9,6 +9,7 @@
 #include "trace/io/compress_sink.h"
 #include "trace/io/open_source.h"
 #include "trace/io/statistics.h"
+#include "trace/io/statistics_rows.h"
 #include "trace/io/validator.h"
 #include "trace/io/xml_source.h"
 #include "trace/xml_writer.h"
@@ -435,6 +436,22 @@ TEST(Statistics, AParkForALockNamesItsOwner) {
   EXPECT_THAT(statistics_json(statistics, "in", 5), HasSubstr("\"contention\":[{\"class\":\"A\",\"times\":1,"));
   EXPECT_THAT(statistics_text(statistics, 5), HasSubstr("0.500000  other for main\n"));
   EXPECT_THAT(statistics_text(statistics, 5), HasSubstr("WAITING THREAD for OWNER when the wait began\n"));
+  EXPECT_THAT(statistics_text(statistics, 5), ::testing::Not(HasSubstr("OWNER when the wait began, all that")));
+  EXPECT_THAT(statistics_json(statistics, "in", 5), HasSubstr("\"owners\":[{\"owner\":\"main\",\"times\":1,"));
+}
+
+TEST(Statistics, WaitsAreSummedUpByTheirOwnerToo) {
+  ScopeStatistics statistics;
+  statistics.waited_for[{1, 9}] = {.count = 2, .total = 300, .longest = 200};
+  statistics.waited_for[{2, 9}] = {.count = 1, .total = 150, .longest = 150};
+  statistics.waited_for[{1, 8}] = {.count = 5, .total = 50, .longest = 10};
+  statistics.waited_for[{3, 0}] = {.count = 1, .total = 900, .longest = 900};
+  const auto owners = owner_rows(statistics, 10);
+  ASSERT_EQ(owners.shown.size(), 2u);
+  EXPECT_EQ(owners.shown[0].key, 9u);
+  EXPECT_EQ(owners.shown[0].value.count, 3u);
+  EXPECT_EQ(owners.shown[0].value.total, 450u);
+  EXPECT_EQ(owners.shown[0].value.longest, 200u);
 }
 
 }  // namespace
