@@ -77,7 +77,7 @@ class Tables : public ::testing::Test {
 
 TEST_F(Tables, SayHowManyRowsTheyLeaveOut) {
   // Pauses, threads, classes and pairs of contention, methods, calls' times, classes and sites of allocations.
-  EXPECT_EQ(occurrences(text(5), "  2 more rows: --rows\n"), 8u) << text(5);
+  EXPECT_EQ(occurrences(text(5), "  2 more rows: --rows\n"), 9u) << text(5);
   EXPECT_THAT(text(kThings), Not(HasSubstr("more row")));
   const json cut = data(5), all = data(kThings);
   EXPECT_EQ(cut["gc"]["pausesLeftOut"], 2);
@@ -181,7 +181,7 @@ TEST_F(Tables, OfASnapshotsStacksSayItToo) {
   const json cut = data(5);
   EXPECT_EQ(cut["stacks"].size(), 5u);
   EXPECT_EQ(cut["stacksLeftOut"], 2);
-  EXPECT_EQ(occurrences(text(5), "  2 more rows: --rows\n"), 9u);
+  EXPECT_EQ(occurrences(text(5), "  2 more rows: --rows\n"), 10u);
 }
 
 TEST_F(Tables, CountTheFramesOfADeepStack) {
