@@ -76,7 +76,7 @@ class Tables : public ::testing::Test {
 };
 
 TEST_F(Tables, SayHowManyRowsTheyLeaveOut) {
-  // Pauses, threads, classes and pairs of contention, methods, calls' times, classes and sites of allocations.
+  // Pauses, threads, classes, pairs and owners of contention, methods, calls' times, classes and sites of allocations.
   EXPECT_EQ(occurrences(text(5), "  2 more rows: --rows\n"), 9u) << text(5);
   EXPECT_THAT(text(kThings), Not(HasSubstr("more row")));
   const json cut = data(5), all = data(kThings);
