@@ -45,7 +45,7 @@ constexpr Hint kHints[] = {
     {"status", "jtrace ctl PID status"},
     {"detach", "jtrace ctl PID detach"},
     {"cpu", "jtrace top PID, or jtrace profile PID"},
-    {"memory", "jtrace inspect PID histogram, or jtrace inspect PID leaks"},
+    {"memory", "jtrace inspect PID memory, histogram or leaks"},
     {"leak", "jtrace inspect PID leaks"},
     {"hangs", "jtrace diagnose PID, or jtrace stack PID"},
     {"pauses", "hsperf stat -gcutil PID 1s"},

@@ -93,7 +93,9 @@ void LiveWatch::on_thread_start(const trace::ThreadStart& start) {
   if (!start.threadId.present()) return;
   const std::uint64_t id = start.threadId.value();
   keep(names_, id, printable(std::string(start.threadName.view())));
-  if (id >= trace::kVmThreadBase || threads_.alive.size() >= kMost) return;
+  if (id >= trace::kVmThreadBase) return;
+  if (threads_.alive.size() >= kMost) threads_.are_known = false;  // its end would count
+  if (!threads_.are_known) return;
   if (threads_.alive.insert(id).second) ++threads_.started;
 }
 
@@ -217,8 +219,7 @@ std::string LiveWatch::findings(std::uint64_t wall) const {
 std::string LiveWatch::threads_text() {
   const auto [started, ended] = std::pair(std::exchange(threads_.started, 0), std::exchange(threads_.ended, 0));
   const bool is_first = !std::exchange(threads_.had_look, true);
-  if (!threads_.are_traced || !threads_.are_known || threads_.alive.empty() || threads_.alive.size() >= kMost)
-    return {};
+  if (!threads_.are_traced || !threads_.are_known || threads_.alive.empty()) return {};
   std::string text = counted(threads_.alive.size(), "thread");
   if (is_first || (started == 0 && ended == 0)) return text;
   text += " (";

@@ -1,5 +1,7 @@
 #include "coreinspect/tools/shown_contents.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "coreinspect/tools/views.h"
 
@@ -31,15 +33,21 @@ std::optional<ShownContents> shown_contents(
     JavaContents& contents, Address object, std::size_t most, const std::function<std::string(Address)>& text_of,
     const std::function<ShownContents::Value(Address key, Address value)>& value_of) {
   ShownContents shown;
+  // Without walking through a million entries, if the size is known and so many rows are there.
+  const auto size = contents.size(object);
   const auto take = [&](Address key, Address value) {
     const bool is_shown = shown.rows.size() < most;
     if (is_shown && shown.is_map) shown.rows.push_back({text_of(key), value_of(key, value)});
     else if (is_shown) shown.rows.push_back({"[" + std::to_string(shown.count) + "]", value_of(0, value)});
-    return ++shown.count < kMost;
+    return ++shown.count < kMost && !(size && shown.rows.size() >= most);
   };
-  if (contents.each_element(object, [&](Address element) { return take(0, element); })) return shown;
+  const auto whole = [&] {
+    if (size && shown.rows.size() >= most) shown.count = std::max<std::uint64_t>(shown.count, *size);
+    return shown;
+  };
+  if (contents.each_element(object, [&](Address element) { return take(0, element); })) return whole();
   shown = {.is_map = true, .rows = {}};
-  if (contents.each_entry(object, take)) return shown;
+  if (contents.each_entry(object, take)) return whole();
   return std::nullopt;
 }
 

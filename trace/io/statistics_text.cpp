@@ -202,7 +202,7 @@ class TextView {
     if (statistics.waited_for.size() > 1) owners_of(statistics);
     waits_of(statistics.waits, "WAITED s", "CLASS WAITED ON (Object.wait, parks for no lock that a thread had)");
     if (statistics.waits.contains("?"))
-      line("  ?: no object, as in LockSupport.parkNanos(TIME), or one that the trace lacks");
+      line("  %s", "?: no object, as in LockSupport.parkNanos(TIME), or one that the trace lacks");
     if (const Waits& carriers = statistics.carrier_waits; carriers.count != 0)
       line("  %s of carriers of virtual threads, %s s in all, %s left out: the table has those of the virtual threads",
            counted(carriers.count, "wait").c_str(), seconds(carriers.total).c_str(), is_are(carriers.count).c_str());
