@@ -19,16 +19,16 @@
 namespace jtrace::coreinspect {
 
 struct FrameVariable {
-  std::string name;                  // of an element "[3]"; "slot 3" where the class has no name
-  std::string type;                  // as Java writes it
-  std::string value;                 // numbers; strings in quotes; other objects as class@address; null
-  std::string readable;              // what text shows in place of `value`: of strings and chars with escapes, as Java's
-                                     // source has them; of constants, boxes and the like what they are; sizes
-  std::uint32_t cut = 0;             // of a string that is shown in part: how many characters it has
-  std::string missing;               // why there is no value; "" if there is one
-  bool refers = false;               // the value is a reference to an object of the heap
-  bool masked = false;               // the value is a secret, and not shown
-  bool apart = false;                // an object that the compiler has taken apart: `parts`
+  std::string name;       // of an element "[3]"; "slot 3" where the class has no name
+  std::string type;       // as Java writes it
+  std::string value;      // numbers; strings in quotes; other objects as class@address; null
+  std::string readable;   // what text shows in place of `value`: of strings and chars with escapes, as Java's
+                          // source has them; of constants, boxes and the like what they are; sizes
+  std::uint32_t cut = 0;  // of a string that is shown in part: how many characters it has
+  std::string missing;    // why there is no value; "" if there is one
+  bool refers = false;    // the value is a reference to an object of the heap
+  bool masked = false;    // the value is a secret, and not shown
+  bool apart = false;     // an object that the compiler has taken apart: `parts`
   std::vector<FrameVariable> parts;  // its fields or elements
   // Of an object of a core, unless its class is the JDK's: its first fields, as text.
   std::vector<std::pair<std::string, std::string>> fields;
