@@ -1,6 +1,5 @@
 #include "coreinspect/oops/memory_objects.h"
 
-#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -53,8 +52,10 @@ std::optional<std::uint64_t> MemoryObjects::bits(Address object, std::string_vie
 
 std::optional<std::uint64_t> MemoryObjects::static_bits(std::string_view class_name, std::string_view field) {
   const auto classes = objects_.classes().find(class_name);
-  if (!classes || classes->empty()) return std::nullopt;
-  const Address klass = classes->front();
+  return classes && !classes->empty() ? static_bits_of(classes->front(), field) : std::nullopt;
+}
+
+std::optional<std::uint64_t> MemoryObjects::static_bits_of(Address klass, std::string_view field) {
   const auto found = objects_.classes().find_field(klass, field);
   const auto mirror = mirror_of(objects_, klass);
   if (!found || !found->is_static() || !mirror) return std::nullopt;
@@ -62,7 +63,7 @@ std::optional<std::uint64_t> MemoryObjects::static_bits(std::string_view class_n
 }
 
 std::optional<std::uint32_t> MemoryObjects::length(Address array) {
-  if (!class_of(array).ends_with("[]")) return std::nullopt;
+  if (!MemoryObjects::class_of(array).ends_with("[]")) return std::nullopt;
   const auto length = objects_.array_length(array);
   return length ? std::optional(*length) : std::nullopt;
 }
@@ -75,15 +76,15 @@ std::optional<Address> MemoryObjects::element(Address array, std::uint32_t index
 }
 
 std::optional<std::string> MemoryObjects::characters(Address array, std::size_t count, bool is_utf16) {
-  const std::string type = class_of(array);
+  const std::string type = MemoryObjects::class_of(array);
   const bool is_chars = type == "char[]";
   if (!is_chars && type != "byte[]") return std::nullopt;
   const bool is_wide = is_chars || is_utf16;
   const auto length = objects_.array_length(array);
   const auto base = objects_.array_base(array);
-  if (!length || !base) return std::nullopt;
-  const std::size_t most = is_wide && !is_chars ? *length / 2 : *length;
-  std::vector<std::byte> bytes(std::min(most, count) * (is_wide ? 2 : 1));
+  const std::size_t size = count * (is_wide ? 2 : 1);
+  if (!length || !base || size > std::size_t{*length} * (is_chars ? 2 : 1)) return std::nullopt;
+  std::vector<std::byte> bytes(size);
   if (!objects_.classes().vm().memory().read_exactly(*base, bytes)) return std::nullopt;
   return utf8_from_java(bytes, is_wide);
 }

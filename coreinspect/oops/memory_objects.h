@@ -1,4 +1,4 @@
-// MemoryObjects: the objects of a live JVM or a core, for JavaContents.
+// MemoryObjects: the objects of a live JVM or a core, for JavaContents. Who knows its classes in another way derives.
 //
 // Ownership: borrows the model. Threads: one at a time.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace jtrace::coreinspect {
 
-class MemoryObjects final : public ObjectReader {
+class MemoryObjects : public ObjectReader {
  public:
   explicit MemoryObjects(const ObjectModel& objects) : objects_(objects) {}
 
@@ -18,6 +18,10 @@ class MemoryObjects final : public ObjectReader {
   std::optional<std::uint32_t> length(Address array) override;
   std::optional<Address> element(Address array, std::uint32_t index) override;
   std::optional<std::string> characters(Address array, std::size_t count, bool is_utf16) override;
+
+ protected:
+  // The value of a static field of this class.
+  std::optional<std::uint64_t> static_bits_of(Address klass, std::string_view field);
 
  private:
   std::optional<std::uint64_t> bits_at(Address slot, std::string_view signature);
