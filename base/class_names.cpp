@@ -26,11 +26,15 @@ std::string advice(std::span<const std::string> names, const std::string& wanted
     return "did you mean " + array + "?";
   if (const auto near = nearest_word(wanted, {names.begin(), names.end()}); !near.empty())
     return "did you mean " + std::string(near) + "?";
+  if (wanted.empty()) return std::string(otherwise);
+  const bool pattern = wanted.find_first_of("*?") != std::string::npos;
+  const std::string wider = (wanted.front() == '*' ? "" : "*") + wanted + (wanted.back() == '*' ? "" : "*");
   std::set<std::string> parts;
   for (const std::string& name : names)
-    if (name.find(wanted) != std::string::npos) parts.insert(name);
-  if (parts.empty() || wanted.empty()) return std::string(otherwise);
-  return "'*" + wanted + "*' means " + classes_text(std::vector<std::string>(parts.begin(), parts.end()));
+    if (matches_pattern(wider, name)) parts.insert(name);
+  if (parts.empty()) return std::string(otherwise);
+  return (pattern ? "a pattern is of the whole name: '" : "'") + wider + "' means " +
+         classes_text(std::vector<std::string>(parts.begin(), parts.end()));
 }
 
 }  // namespace

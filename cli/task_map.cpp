@@ -25,7 +25,7 @@ constexpr Task kTasks[] = {
     {"", "jtrace profile PID --duration 30 -o app.html", "a flame graph, without stopping it"},
     {"memory", "jtrace inspect PID histogram --rows 20", "which classes fill the heap"},
     {"", "jtrace allocations PID", "who allocates: class, site, thread"},
-    {"", "jtrace inspect PID leaks", "what grows, and who holds it"},
+    {"", "jtrace inspect PID leaks --duration 20s", "what grows, how fast, who holds it"},
     {"pauses", "hsperf stat -gcutil PID 1s", "collections, second by second"},
     {"a trace", "jtrace sql TRACE", "its tables; with 'SELECT ...' asks"},
     {"only a core", "jtrace stack CORE; jtrace inspect CORE info", "the same of a dead JVM"},

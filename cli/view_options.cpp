@@ -97,6 +97,10 @@ void add_heap_options(CLI::App& command, InspectArguments& arguments, OwnOptions
   own.add(ViewOption::kReachable,
           command.add_flag("--reachable", heap.reachable,
                            "only what a collection would keep: of a heap dump, or of a JVM by means of one"));
+  own.add(ViewOption::kDuration,
+          add_time(command, "--duration", heap.duration,
+                   "look at a live JVM three times within this time: what grew each time, and how fast",
+                   {.least = std::chrono::seconds(1)}));
   own.add(ViewOption::kDepth,
           command.add_option("--depth", heap.depth, "number of references to follow (0); of dominators: levels (2)")
               ->check(CLI::Range(0, 1000)));

@@ -13,6 +13,7 @@
 #include "cli/heap_dump_file.h"
 #include "cli/heap_output.h"
 #include "cli/heap_page.h"
+#include "cli/leak_looks.h"
 #include "cli/loaded_heap.h"
 #include "cli/redacted_dump.h"
 #include "coreinspect/tools/core_copy.h"
@@ -204,6 +205,8 @@ ExitStatus run_view_of(const LoadedHeap& heap, InspectArguments arguments, const
   const std::string what = std::string(view.name) + " of " + arguments.target;
   if (const Result<> good = check_page(arguments, view); !good) return report(good.error());
   if (const Result<> good = settle_output(arguments, view); !good) return report(good.error());
+  if (arguments.options.heap.duration.count() > 0 && arguments.options.heap.growth == nullptr)
+    return report(Error{ErrorCategory::kUsage, "--duration: the heap was read once, and stays as it was then"});
   if (arguments.format == "xml")
     if (const Result<> good = check_values(view); !good) return report(good.error());
   return finish(answer_of(heap, arguments, view), what);
@@ -213,6 +216,7 @@ ExitStatus run_view(InspectArguments arguments, const coreinspect::View& view) {
   const std::string what = std::string(view.name) + " of " + arguments.target;
   if (const Result<> good = check_page(arguments, view); !good) return report(good.error());
   if (const Result<> good = settle_output(arguments, view); !good) return report(good.error());
+  if (arguments.options.heap.duration.count() > 0) return run_leak_looks(std::move(arguments), view);
   if (is_file_name(arguments.target) && diagnose::is_bundle(arguments.target)) return run_bundle_view(arguments, view);
   if (is_file_name(arguments.target) && is_heap_dump(arguments.target))
     return finish(write_graph_view(arguments, view), what);

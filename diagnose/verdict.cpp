@@ -152,7 +152,8 @@ std::string asked_text(const Verdict& verdict) {
 // Whoever reads that nothing was found must not take it for more than it says.
 std::string not_asked_text(const Verdict& verdict, const std::string& target) {
   if (verdict.is_found() || verdict.ended) return "";
-  const std::string leaks = "Not looked for: memory that leaks (jtrace inspect " + target + " leaks)";
+  const std::string leaks = "Not looked for: memory that leaks (jtrace inspect " + target + " leaks" +
+                            (verdict.of_core ? ")" : " --duration 1m)");
   return leaks + (verdict.of_core ? "" : ", slow calls (jtrace slow " + target + ")") + ".\n";
 }
 

@@ -1,6 +1,7 @@
 // Command line options of the heap views.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,6 +12,8 @@ class ByteSink;
 }
 
 namespace jtrace::coreinspect {
+
+class LeakGrowth;
 
 struct HeapOptions {
   bool no_stop = false;         // a live JVM is read while it runs
@@ -31,6 +34,9 @@ struct HeapOptions {
   unsigned threads = 0;                   // 0: chosen by the size of the work
   // Called from time to time with the progress; false ends the work.
   std::function<bool(std::uint64_t done, std::uint64_t all)> progress = {};
+  std::chrono::nanoseconds duration{0};  // leaks: the time for several looks; 0: one
+  // leaks: what those looks found, the heap that is given among them.
+  const LeakGrowth* growth = nullptr;
   // The sink of a heap dump: made when it is needed, finished by the caller.
   trace::ByteSink* dump = nullptr;
 };

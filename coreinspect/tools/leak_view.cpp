@@ -1,5 +1,10 @@
-// leaks: the suspects as text and JSON.
+// leaks: the suspects of one look, or what grew between several, as text and JSON.
+#include <algorithm>
+#include <cstdio>
+
+#include "base/size_text.h"
 #include "base/strings.h"
+#include "coreinspect/graph/leak_growth.h"
 #include "coreinspect/graph/leak_report.h"
 #include "coreinspect/tools/graph_text.h"
 #include "coreinspect/tools/graph_views.h"
@@ -8,13 +13,14 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr const char* kNextLook =
-    "what grows: jtrace inspect PID heapdump -o before.hprof, and later: jtrace heap diff before.hprof PID --by path\n"
-    "who makes the objects: jtrace allocations PID --class CLASS; with --filter 'com.example.*' each one, not "
+    "what grows, and how fast: jtrace inspect PID leaks --duration 1m; over hours: jtrace inspect PID heapdump -o "
+    "before.hprof, and later: jtrace heap diff before.hprof PID --by path\n";
+constexpr const char* kWhoMakes =
+    "\nwho makes the objects: jtrace allocations PID --class CLASS; with --filter 'com.example.*' each one, not "
     "samples\n";
 
-void write_json(const HeapTree& tree, const LeakSuspect& suspect, JsonWriter& json) {
-  json.begin_object()
-      .member("suspect", suspect.kind)
+void write_members(const HeapTree& tree, const LeakSuspect& suspect, JsonWriter& json) {
+  json.member("suspect", suspect.kind)
       .member("holder", suspect.holder)
       .member("class", suspect.of)
       .member("retained", suspect.retained)
@@ -25,15 +31,93 @@ void write_json(const HeapTree& tree, const LeakSuspect& suspect, JsonWriter& js
   if (suspect.may_be_bounded) json.member("mayBeBounded", true);
   if (suspect.kind != "direct buffers") json.member("share", share(suspect.retained, tree.reachable()));
   if (suspect.object != kNoObject) json.member("address", hex(tree.graph().address(suspect.object)));
-  json.end_object();
 }
 
-std::string text_of(const HeapTree& tree, const LeakSuspect& suspect, std::size_t number) {
-  std::string text = "\n" + std::to_string(number) + ". " + suspect.kind + ": " + printable(suspect.sentence) + "\n";
+std::string evidence_of(const HeapTree& tree, const LeakSuspect& suspect) {
+  std::string text;
   for (const std::string& line : suspect.evidence) text += "   - " + printable(line) + "\n";
   if (suspect.object != kNoObject)
     text += "   - dominators --object " + hex(tree.graph().address(suspect.object)) + " shows what it keeps\n";
   return text;
+}
+
+std::string numbered(std::size_t number, const LeakSuspect& suspect) {
+  return "\n" + std::to_string(number) + ". " + suspect.kind + ": ";
+}
+
+void write_growth(const GrowingLeak& leak, JsonWriter& json) {
+  json.member("grewEachTime", leak.grew_each_time)
+      .member("bytesPerSecond", leak.bytes_per_second)
+      .member("entriesPerSecond", leak.entries_per_second)
+      .key("looks")
+      .begin_array();
+  for (const LeakSize& size : leak.sizes) {
+    json.begin_object().member("seconds", size.seconds);
+    if (size.found())
+      json.member("retained", size.retained).member("entries", size.entries).member("suspects", size.suspects);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+// "+20.1 KiB/s (70.7 MiB an hour), +13.2 entries/s".
+std::string rate_text(const GrowingLeak& leak) {
+  constexpr double kHour = 3600;
+  const double bytes = leak.bytes_per_second < 0 ? -leak.bytes_per_second : leak.bytes_per_second;
+  const std::string sign = leak.bytes_per_second < 0 ? "-" : "+";
+  std::string text = sign + size_text(static_cast<std::uint64_t>(bytes)) + "/s (" +
+                     size_text(static_cast<std::uint64_t>(bytes * kHour)) + " an hour)";
+  char entries[40];
+  std::snprintf(entries, sizeof entries, ", %+.1f entries/s", leak.entries_per_second);
+  return leak.entries_per_second == 0 ? text : text + entries;
+}
+
+std::string sizes_text(const GrowingLeak& leak) {
+  std::string bytes, entries, suspects;
+  bool several = false;
+  for (const LeakSize& size : leak.sizes) {
+    const char* comma = bytes.empty() ? "" : ", ";
+    bytes += comma + (size.found() ? std::to_string(size.retained) : std::string("too small to be found"));
+    entries += comma + (size.found() ? std::to_string(size.entries) : std::string("-"));
+    suspects += comma + std::to_string(size.suspects);
+    several = several || size.suspects > 1;
+  }
+  return "at the looks: " + bytes + " bytes" + (leak.suspect.entries == 0 ? "" : "; " + entries + " entries") +
+         (several ? "; of " + suspects + " such objects with this holder together" : "");
+}
+
+ViewResult growth_view(const HeapTree& tree, const ViewOptions& options, ViewResult result) {
+  const LeakGrowth& growth = *options.heap.growth;
+  std::vector<GrowingLeak> leaks = growth.result();
+  const auto growing = static_cast<std::size_t>(
+      std::count_if(leaks.begin(), leaks.end(), [](const GrowingLeak& leak) { return leak.grew_each_time; }));
+  const std::size_t all = leaks.size();
+  if (const std::size_t most = rows_of(options, kGraphRows); all > most) leaks.resize(most);
+  if (options.json) {
+    result.members += ",\"suspects\":" + std::to_string(all) + ",\"grewEachTime\":" + std::to_string(growing);
+    JsonWriter json(result.out);
+    for (const GrowingLeak& leak : leaks) {
+      json.begin_object();
+      write_members(tree, leak.suspect, json);
+      write_growth(leak, json);
+      json.end_object();
+    }
+    return result;
+  }
+  char heading[160];
+  std::snprintf(heading, sizeof heading, "%zu looks in %.1f s: %s grew each time\n", growth.looks(), growth.seconds(),
+                growing == 0 ? "nothing that looks like a leak" : counted(growing, "suspect").c_str());
+  result.out += heading;
+  for (std::size_t i = 0; i < leaks.size(); ++i) {
+    const GrowingLeak& leak = leaks[i];
+    result.out += numbered(i + 1, leak.suspect) +
+                  (leak.grew_each_time ? "grew each time, " : "did not grow each time, ") + rate_text(leak) +
+                  "\n   - " + printable(leak.suspect.sentence) + "\n   - " + sizes_text(leak) + "\n" +
+                  evidence_of(tree, leak.suspect);
+  }
+  if (growing > 0) result.out += kWhoMakes;
+  else result.out += "what fills up and is emptied from time to time, or grows slower, needs a longer --duration\n";
+  return result;
 }
 
 }  // namespace
@@ -42,6 +126,7 @@ Result<ViewResult> graph_leaks(const ObjectGraph& graph, const ViewOptions& opti
   ViewResult result{.missing = graph.missing()};
   const HeapTree tree(graph);
   add_summary(tree, options, result);
+  if (options.heap.growth != nullptr) return growth_view(tree, options, std::move(result));
   LeakReport report = find_leaks(tree);
   const std::size_t all = report.suspects.size();
   if (const std::size_t most = rows_of(options, kGraphRows); all > most) report.suspects.resize(most);
@@ -52,12 +137,20 @@ Result<ViewResult> graph_leaks(const ObjectGraph& graph, const ViewOptions& opti
     for (const std::string& line : report.looked_at) looked.value(line);
     looked.end_array();
     JsonWriter json(result.out);
-    for (const LeakSuspect& suspect : report.suspects) write_json(tree, suspect, json);
+    for (const LeakSuspect& suspect : report.suspects) {
+      json.begin_object();
+      write_members(tree, suspect, json);
+      json.end_object();
+    }
     return result;
   }
   result.out += all == 0 ? "no suspect\n" : counted(all, "suspect") + " by size: one look cannot know what grows\n";
-  for (std::size_t i = 0; i < report.suspects.size(); ++i) result.out += text_of(tree, report.suspects[i], i + 1);
-  if (all > 0) result.out += std::string("\n") + kNextLook;
+  for (std::size_t i = 0; i < report.suspects.size(); ++i) {
+    const LeakSuspect& suspect = report.suspects[i];
+    result.out += numbered(i + 1, suspect) + printable(suspect.sentence) + "\n" + evidence_of(tree, suspect);
+  }
+  if (all > 0) result.out += kWhoMakes;
+  result.out += kNextLook;
   result.out += "\nlooked at:\n";
   for (const std::string& line : report.looked_at) result.out += "   - " + printable(line) + "\n";
   return result;

@@ -56,6 +56,7 @@ const std::vector<View>& views() {
   static constexpr std::initializer_list<ViewOption> kWalk = {kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kDump = {kRedact, kReachable, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kRefs = {kTop, kMaxStop, kNoStop, kThreads};
+  static constexpr std::initializer_list<ViewOption> kLeaks = {kTop, kMaxStop, kNoStop, kThreads, kDuration};
   static constexpr std::initializer_list<ViewOption> kStrings = {kTop, kShowSecrets, kMaxStop, kNoStop, kThreads};
   static constexpr std::initializer_list<ViewOption> kInstances = {kTop,     kSubclasses, kShowSecrets,
                                                                    kMaxStop, kNoStop,     kThreads};
@@ -113,7 +114,7 @@ const std::vector<View>& views() {
        "the way from a root to an object, or to one of a class for each field that holds many of them", view_paths,
        nullptr, kRefs, kInRedactedHeap, graph_paths},
       {"leaks", "", "what looks like a memory leak, with the evidence: who holds it, how much, how many entries",
-       view_leaks, nullptr, kRefs, kGivesValues | kInRedactedHeap, graph_leaks},
+       view_leaks, nullptr, kLeaks, kGivesValues | kInRedactedHeap, graph_leaks},
       {"waste", "",
        "memory that could be saved: equal strings and arrays, empty and oversized collections, boxed numbers",
        view_waste, nullptr, kRefs, kGivesValues | kInRedactedHeap, graph_waste},

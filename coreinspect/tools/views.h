@@ -70,6 +70,7 @@ enum class ViewOption : std::uint8_t {
   kReachable,
   kSubclasses,
   kRedact,
+  kDuration,
 };
 
 // What else is true of a view: bits of View::facts.

@@ -99,5 +99,35 @@ TEST_P(MoreLeaks, AreNamedWithTheirHolders) {
   }
 }
 
+// The entries of each look are what the program had put by then, whatever the collector does meanwhile.
+TEST_P(MoreLeaks, ThatGrowAreToldFromWhatOnlyIsLarge) {
+  if (const std::string why = why_no_ptrace(); !why.empty()) JTRACE_SKIP("ptrace", why);
+  const auto jvm = must(JvmProcess::start(GetParam(), "Grows", {.flags = {"-Xmx64m"}}));
+  const auto put = [&] { return std::stoull(must(jvm->ask("count"))); };
+  const std::uint64_t before = put();
+  const json document = inspect_heap(jvm->pid_text(), true, {"leaks", "--duration", "3s"});
+  const std::uint64_t after = put();
+  std::vector<json> growing;
+  bool has_cache = false;
+  for (const json& row : document["data"]) {
+    if (row["grewEachTime"].get<bool>() && row["holder"].get<std::string>().starts_with("static Grows."))
+      growing.push_back(row);
+    has_cache = has_cache || (row["holder"] == "static Grows.CACHE" && !row["grewEachTime"].get<bool>());
+  }
+  ASSERT_FALSE(growing.empty()) << document;
+  EXPECT_EQ(growing.front()["holder"], "static Grows.OPEN") << document;
+  EXPECT_TRUE(has_cache) << document;
+  const json& looks = growing.front()["looks"];
+  ASSERT_EQ(looks.size(), 3u);
+  std::uint64_t last = before;
+  for (const json& look : looks) {
+    const auto entries = look["entries"].get<std::uint64_t>();
+    EXPECT_GE(entries, last) << document;
+    last = entries;
+  }
+  EXPECT_LE(last, after + 1) << document;  // put, but not counted yet
+  EXPECT_GT(growing.front()["entriesPerSecond"].get<double>(), 0) << document;
+}
+
 }  // namespace
 }  // namespace jtrace::test

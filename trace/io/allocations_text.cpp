@@ -99,7 +99,10 @@ class TextView {
         "; " + (note.empty() ? std::string("exact: each object that was recorded") : of_samples(note, surplus)) + "\n";
     if (const std::string filters = statistics_.filters_note(); !filters.empty()) out_ += "  " + filters + "\n";
     if (note.empty() && statistics_.scope->callouts_record_allocations)
-      out_ += "  without those of calls that began before the trace\n";
+      out_ +=
+          "  without those of calls that began before the trace, and what no 'new' makes: concatenated strings (from "
+          "JDK 9 "
+          "on), lambda objects, clones\n";
     if (const std::string cut = statistics_.cut_stacks_note(); !cut.empty()) out_ += "  " + cut + "\n";
     out_ += lost_events(statistics_);
     for (const AllocationsBy by : kEach)

@@ -15,5 +15,13 @@ TEST(ClassNames, AnArrayIsMeantByItsElements) {
   EXPECT_EQ(classes_meant(names, "zoo.Elephant", "ask").error().help, "ask");
 }
 
+TEST(ClassNames, APatternIsOfTheWholeName) {
+  const std::vector<std::string> names = {"shop.Order", "shop.OrderBook", "shop.Till"};
+  EXPECT_EQ(classes_meant(names, "Order*", "ask").error().help,
+            "a pattern is of the whole name: '*Order*' means 2 classes (shop.Order, shop.OrderBook)");
+  EXPECT_EQ(classes_meant(names, "*Book?", "ask").error().help, "ask");
+  EXPECT_EQ(classes_meant(names, "rder", "ask").error().help, "'*rder*' means 2 classes (shop.Order, shop.OrderBook)");
+}
+
 }  // namespace
 }  // namespace jtrace

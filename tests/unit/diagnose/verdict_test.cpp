@@ -44,7 +44,7 @@ TEST(Verdict, OfNothingSaysWhatWasLookedAt) {
   EXPECT_THAT(text, StartsWith("Nothing found.\n"));
   EXPECT_THAT(text, HasSubstr("Looked for: deadlocks, "));
   EXPECT_THAT(text, HasSubstr(" more kinds of trouble (--format json names all).\nNot looked for: memory that leaks "
-                              "(jtrace inspect 4711 leaks), slow calls (jtrace slow 4711).\n"));
+                              "(jtrace inspect 4711 leaks --duration 1m), slow calls (jtrace slow 4711).\n"));
 }
 
 TEST(Verdict, IsWholeWithoutWhatNotAllJvmsTell) {
