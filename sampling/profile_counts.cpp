@@ -16,7 +16,7 @@ ProfileCounts::Kind kind_of(const coreinspect::Frame& frame) {
 }  // namespace
 
 void ProfileCounts::add(const coreinspect::ThreadReport& report, std::uint64_t weight, WaitKind wait,
-                        std::string_view process, const WaitParties& parties) {
+                        std::string_view process, const WaitParties& parties, const EarlierPart& earlier) {
   stack_.clear();
   if (shape_.processes) stack_.push_back(number_of(process, Kind::kThread));
   stack_.push_back(number_of(coreinspect::thread_label(report), Kind::kThread));
@@ -26,11 +26,12 @@ void ProfileCounts::add(const coreinspect::ThreadReport& report, std::uint64_t w
     if (frame->kind != coreinspect::FrameKind::kEntry)
       stack_.push_back(number_of(coreinspect::frame_name(*frame), kind_of(*frame)));
   Count& count = stacks_[stack_];
-  ++count.samples;
+  const std::uint64_t one = earlier.ns == 0 ? 1 : 0;
+  count.samples += one;
   count.weight += weight;
-  count.longest = std::max(count.longest, weight);
-  if (!parties.none()) parties_[stack_].add(parties, weight);
-  ++total_.samples;
+  count.longest = std::max(count.longest, earlier.ns + weight);
+  if (!parties.none()) parties_[stack_].add(parties, weight, earlier);
+  total_.samples += one;
   total_.weight += weight;
 }
 

@@ -19,7 +19,7 @@ class ProfileCounts {
  public:
   struct Count {
     std::uint64_t samples = 0, weight = 0;  // ns
-    std::uint64_t longest = 0;              // the greatest weight of one sample
+    std::uint64_t longest = 0;              // the greatest weight of one sample, or length of one wait
   };
   // What the stacks have before their frames, and what their weights are.
   struct Shape {
@@ -37,9 +37,9 @@ class ProfileCounts {
   // The place of the thread in a stack. Its first frame, or what it waits for, comes next.
   std::size_t thread_at() const { return shape_.processes ? 1 : 0; }
 
-  // Counts the report's stack. An incomplete one is placed below coreinspect::kCutStack.
+  // Counts the report's stack. An incomplete one is placed below coreinspect::kCutStack. `earlier`: as of TakenSample.
   void add(const coreinspect::ThreadReport& report, std::uint64_t weight, WaitKind wait = WaitKind::kNone,
-           std::string_view process = {}, const WaitParties& parties = {});
+           std::string_view process = {}, const WaitParties& parties = {}, const EarlierPart& earlier = {});
 
   const std::vector<std::string>& names() const { return names_; }
   // Of each of names(), as it was first seen.

@@ -20,7 +20,7 @@ class Counted final : public ProfileOutput {
     return {};
   }
   Result<> take(const TakenSample& sample, std::uint64_t, const std::string& process) override {
-    counts_.add(sample.thread, sample.weight, sample.wait, process, sample.parties);
+    counts_.add(sample.thread, sample.weight, sample.wait, process, sample.parties, sample.earlier);
     return {};
   }
   Result<> finish(const ProfileHead& head) override {

@@ -8,6 +8,7 @@
 #include "sampling/ended_jvms.h"
 #include "sampling/sampled_jvm.h"
 #include "sampling/sleepers.h"
+#include "sampling/split_waits.h"
 #include "sampling/wait_tracker.h"
 #include "sampling/waker_names.h"
 #include "target/process_cpu.h"
@@ -128,6 +129,7 @@ class Sampler::Impl {
   Result<> begin_waits(const TakeStack& take) {
     const auto ended = [this](std::uint32_t tid) {
       sleepers_.forget(tid);
+      split_waits_.ended(tid);
       for (const auto& [pid, jvm] : jvms_) jvm->forget_thread(static_cast<pid_t>(tid));
     };
     const auto name = [this](const Wakeup& wakeup, std::uint32_t pid) {
@@ -284,12 +286,15 @@ class Sampler::Impl {
     if (!jvm) return {};
     const ThreadReport report = report_of(wait, *jvm);
     const WaitKind kind = wait.preempted ? WaitKind::kRunQueue : wait_kind_of(report.walk);
+    WaitParties parties = parties_of(wait, kind, report.walk);
+    EarlierPart earlier = split_waits_.earlier_part(wait, kind, parties.owner);
     return take({.thread = report,
                  .process = jvm->process(),
                  .time = wait.begin,
                  .weight = wait.length(),
                  .wait = kind,
-                 .parties = parties_of(wait, kind, report.walk)});
+                 .parties = std::move(parties),
+                 .earlier = std::move(earlier)});
   }
   WaitParties parties_of(const Wait& wait, WaitKind kind, const coreinspect::Walk& walk) {
     WaitParties parties;
@@ -298,7 +303,9 @@ class Sampler::Impl {
     if (wait.owner && !wait.owner->name.empty()) parties.owner = wait.owner->name;
     else if (has_owner) parties.owner = kNotSeen;
     if (!wakeups_ || wait.preempted) return parties;
-    parties.waker = wait.still ? kStillWaits : wait.waker ? *wait.waker : kNotSeen;
+    // Who ends the rest of it has ended this part.
+    if (!SplitWaits::may_go_on(wait, kind))
+      parties.waker = wait.still ? kStillWaits : wait.waker ? *wait.waker : kNotSeen;
     return parties;
   }
   std::string name_in_jvm(pid_t pid, pid_t tid) {
@@ -341,6 +348,7 @@ class Sampler::Impl {
   std::set<pid_t> fresh_;  // whose memory was looked at in this round
   std::optional<KernelNames> kernel_;
   std::optional<WaitTracker> waits_;
+  SplitWaits split_waits_;
   std::unique_ptr<Wakeups> wakeups_;  // null: they are not known
   WakerNames wakers_{[this](pid_t pid, pid_t tid) { return name_in_jvm(pid, tid); }, name_of_process};
   std::uint64_t looked_for_newcomers_ = 0;

@@ -40,6 +40,7 @@ struct TakenSample {
   std::uint64_t weight = 0;         // ns of CPU time, or of the wait
   WaitKind wait = WaitKind::kNone;  // kNone: it ran
   WaitParties parties{};
+  EarlierPart earlier{};  // of the same wait (split_waits.h): it was taken already
 };
 using TakeStack = std::function<Result<>(const TakenSample&)>;
 

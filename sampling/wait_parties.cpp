@@ -19,9 +19,9 @@ void add_to(WaitPartyCounts::ByName& names, const std::string& name, const WaitP
 
 }  // namespace
 
-void WaitPartyCounts::add(const WaitParties& parties, const Amount& amount) {
-  add_to(owners_, parties.owner, amount);
-  add_to(wakers_, parties.waker, amount);
+void WaitPartyCounts::add(const WaitParties& parties, std::uint64_t ns, const EarlierPart& earlier) {
+  add_to(owners_, parties.owner, {.times = earlier.ns > 0 && earlier.owner == parties.owner ? 0u : 1u, .ns = ns});
+  add_to(wakers_, parties.waker, {.times = 1, .ns = earlier.ns + ns});
 }
 
 void WaitPartyCounts::add(const WaitPartyCounts& other) {

@@ -22,22 +22,27 @@ inline constexpr const char* kNotSeen = "[not seen]";
 inline constexpr const char* kStillWaits = "[still waits]";
 inline constexpr const char* kInterrupt = "[interrupt]";
 
+// The earlier part of a wait that was taken in parts.
+struct EarlierPart {
+  std::uint64_t ns = 0;  // 0: there is none
+  std::string owner;     // as of its last part
+};
+
 class WaitPartyCounts {
  public:
   struct Amount {
-    std::uint64_t times = 0, ns = 0;
+    std::uint64_t times = 0, ns = 0;  // of an owner: waits in which it was seen
   };
   using ByName = std::map<std::string, Amount>;
 
-  void add(const WaitParties& parties, std::uint64_t ns) { add(parties, Amount{.times = 1, .ns = ns}); }
+  // `earlier`: counted already, but without who ended the wait.
+  void add(const WaitParties& parties, std::uint64_t ns, const EarlierPart& earlier = {});
   void add(const WaitPartyCounts& other);
 
   const ByName& owners() const { return owners_; }
   const ByName& wakers() const { return wakers_; }
 
  private:
-  void add(const WaitParties& parties, const Amount& amount);
-
   ByName owners_, wakers_;
 };
 
