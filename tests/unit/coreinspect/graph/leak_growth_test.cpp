@@ -28,9 +28,10 @@ class Looks {
     next_ = kFirst + shift_;
     add_list(heap, kKept, kept);
     add_list(heap, kOther, other);
-    shift_ += kStep / 2;  // objects move
+    shift_ += kStep / 2;                   // objects move
+    const std::string dump = heap.dump();  // which the graph refers to
     const auto graph =
-        test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(heap.dump()), "dump")), HeapShape{}));
+        test::must(ObjectGraph::build(test::must(HprofFile::of_view(bytes_of(dump), "dump")), HeapShape{}));
     growth.look(HeapTree(*graph), seconds);
   }
   LeakGrowth growth;
