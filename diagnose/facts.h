@@ -100,7 +100,7 @@ struct ThreadsLook {
   std::vector<ThreadFact> threads;
   std::vector<std::vector<ThreadKey>> deadlocks;  // in the order of "waits for": locks, ends of threads, tasks
   std::vector<PoolCircleFact> pool_circles;
-  std::vector<PoolFact> pools;  // those with tasks that a thread waits for
+  std::vector<PoolFact> pools;  // those of which all threads are known
   const ThreadFact* find(ThreadKey key) const {
     for (const ThreadFact& each : threads)
       if (each.key == key && key != 0) return &each;

@@ -133,6 +133,8 @@ const std::vector<Rule>& rules() {
       {"contention", "locks that many wait for", without_threads, find_contention},
       {"lock-wait", "read-write and stamped locks that are not given back", without_long_looks,
        find_waits_without_owner, true},
+      {"pool-stuck", "pools whose threads all wait in a task while others queue", without_long_looks, find_stuck_pools,
+       true},
       {"spinning", "threads that spin", without_three_samples, find_spinning},
       {"throttled", "a control group that takes the processors away", without_groups, find_throttled},
       {"gc-time", "much time in collections", without_grown_jvm, find_much_collecting, true},

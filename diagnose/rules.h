@@ -40,6 +40,7 @@ void find_stopped(const Facts& facts, std::vector<Finding>& found);
 void find_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_pool_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_starved_pools(const Facts& facts, std::vector<Finding>& found);
+void find_stuck_pools(const Facts& facts, std::vector<Finding>& found);
 void find_native_deadlocks(const Facts& facts, std::vector<Finding>& found);
 void find_mixed_deadlocks(const Facts& facts, std::vector<Finding>& found);
 // After find_stopped, find_mixed_deadlocks and those of safepoints: what they have found keeps locks of the VM, too,

@@ -271,10 +271,10 @@ void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found) {
   if (carriers.ready == 0 || carriers.free > 0) return find_lost_carriers(facts, carriers, found);
   const std::size_t kept = carriers.pinned.size();
   found.push_back({.rule = "pinned",
-                   .sentence = "Virtual threads do not run: " + counted(kept, "carrier") +
-                               (kept == 1 ? " is" : " are each") + " kept by a virtual thread that waits" +
-                               common_cause(carriers.pinned) + ", and " + counted(carriers.ready, "other") + " " +
-                               is_are(carriers.ready) + " ready.",
+                   .sentence = "Virtual threads do not run: " + std::to_string(kept) + " of " +
+                               counted(carriers.all(), "carrier") + (kept == 1 ? " is" : " are each") +
+                               " kept by a virtual thread that waits" + common_cause(carriers.pinned) + ", and " +
+                               counted(carriers.ready, "other") + " " + is_are(carriers.ready) + " ready.",
                    .evidence = lines_of(facts, carriers.pinned),
                    .confidence = Confidence::kLikely,
                    .next = stacks_of_keepers(facts, carriers.pinned)});

@@ -130,6 +130,7 @@ class Search {
   TaskWaits run() {
     for (const Party& each : locks_.parties())
       if (const Wait* wait = locks_.wait_of(each.key); wait) look_at(each, *wait);
+    for (auto& [pool, workers] : workers_of_pools()) add_pool(pool, std::move(workers));
     return std::move(found_);
   }
 
@@ -162,21 +163,24 @@ class Search {
 
   // The pool that has the task in its queue; 0: none is known.
   Address pool_with(Address task) {
-    if (!queued_) read_pools();
+    if (!queued_) read_queues();
     for (const auto& [pool, blockers] : *queued_)
       if (blockers.contains(task)) return pool;
     return 0;
   }
 
-  void read_pools() {
-    queued_.emplace();
-    std::map<Address, std::vector<Address>> threads;
+  std::map<Address, std::vector<Address>>& workers_of_pools() {
+    if (workers_) return *workers_;
+    workers_.emplace();
     for (const Party& each : locks_.parties())
-      if (const Address pool = pool_of(fields_, each.object); pool != 0) threads[pool].push_back(each.key);
-    for (auto& [pool, workers] : threads) {
-      for (const Address task : queue_of(fields_, pool)) add_blockers(fields_, task, (*queued_)[pool]);
-      add_pool(pool, std::move(workers));
-    }
+      if (const Address pool = pool_of(fields_, each.object); pool != 0) (*workers_)[pool].push_back(each.key);
+    return *workers_;
+  }
+
+  void read_queues() {
+    queued_.emplace();
+    for (const auto& each : workers_of_pools())
+      for (const Address task : queue_of(fields_, each.first)) add_blockers(fields_, task, (*queued_)[each.first]);
   }
 
   // ThreadPoolExecutor.ctl: the number of threads in its lower 29 bits.
@@ -191,8 +195,10 @@ class Search {
 
   Fields fields_;
   const LockFacts& locks_;
-  std::map<Address, Address> by_object_;                        // Party::key by Party::object
-  std::optional<std::map<Address, std::set<Address>>> queued_;  // by the pool; read when first needed
+  std::map<Address, Address> by_object_;  // Party::key by Party::object
+  // By the pool; read when first needed.
+  std::optional<std::map<Address, std::vector<Address>>> workers_;
+  std::optional<std::map<Address, std::set<Address>>> queued_;
   TaskWaits found_;
 };
 

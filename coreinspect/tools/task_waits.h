@@ -32,7 +32,7 @@ std::string pool_name(const std::vector<std::string>& threads);
 
 struct TaskWaits {
   std::map<Address, Work> works;  // by LockFacts::Party::key of who waits; without names (LockFacts::note)
-  std::vector<Pool> pools;        // those of `works`
+  std::vector<Pool> pools;        // all whose threads are known
 };
 TaskWaits task_waits(const Inspection& inspection, const LockFacts& locks);
 

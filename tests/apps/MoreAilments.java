@@ -11,6 +11,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -236,6 +238,30 @@ public final class MoreAilments {
         sleep(200);
     }
 
+    /** The tasks of a pool wait for a permit that nobody has, and as many more are in its queue. */
+    static void stuckPool(int size) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(size, body -> {
+            Thread thread = new Thread(body);
+            thread.setName("stuck-" + thread.getId());
+            thread.setDaemon(true);
+            return thread;
+        });
+        BlockingQueue<Object> permits = new ArrayBlockingQueue<>(1);
+        CountDownLatch all = new CountDownLatch(size);
+        for (int i = 0; i < 2 * size; i++) {
+            pool.submit(() -> {
+                all.countDown();
+                return takePermit(permits);
+            });
+        }
+        all.await();
+        sleep(200);
+    }
+
+    private static Object takePermit(BlockingQueue<Object> permits) throws InterruptedException {
+        return permits.take();
+    }
+
     static final Object DOWNLOADS = new Object();
     static final List<Object> CONNECTIONS = new ArrayList<>();
 
@@ -379,6 +405,7 @@ public final class MoreAilments {
             case "starve-customers": starveCustomers(number); break;
             case "pin-in-monitor": pinInMonitor(); break;
             case "patient-pool": patientPool(number); break;
+            case "stuck-pool": stuckPool(number); break;
             case "calls": calls(number == 0 ? (Object) new int[20_000] : new double[20_000]); break;
             case "crash": start("crasher", MoreAilments::crash); break;
             default: return "ERR unknown " + words[0];

@@ -348,6 +348,16 @@ TEST_P(Diagnose, NamesAPoolWhoseThreadsWaitForItselfForAnHour) {
                                 HasSubstr("time limit"))));
 }
 
+TEST_P(Diagnose, NamesAPoolWhoseThreadsAllWaitWhileTasksQueue) {
+  const auto jvm = start({}, "MoreAilments");
+  must(jvm->ask("stuck-pool 3"));
+  EXPECT_THAT(diagnose(jvm->pid_text(), {"--interval", "0.3"}).texts("pool-stuck"), IsEmpty());
+  EXPECT_THAT(diagnose_until(*jvm, "pool-stuck").texts("pool-stuck"),
+              ElementsAre(AllOf(HasSubstr("All 3 threads of the pool \\\"stuck-*\\\" wait in a task, and 3 tasks wait"),
+                                HasSubstr("at MoreAilments.takePermit(MoreAilments.java"),
+                                HasSubstr("has 3 tasks in its queue"))));
+}
+
 // A false alarm is worse than a trouble that is not found.
 TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
   const auto jvm = start();
@@ -361,9 +371,9 @@ TEST_P(Diagnose, FindsNothingInAHealthyBusyJvm) {
     for (const auto& skipped : found.document["diagnosis"]["skipped"])
       EXPECT_THAT(skipped.dump(), AnyOf(HasSubstr("less than 1.5 s"), HasSubstr("no symbols for the GC locker"),
                                         HasSubstr("less than 20 s ago")));
-    // The JVM is too young for a verdict on its collections. A finalizer and locks without an owner need more than
-    // 0.6 s; the symbols of the GC locker are missing on 8 alone.
-    const std::size_t short_ones = std::string_view(interval) == "1" ? 1 : 3;
+    // The JVM is too young for a verdict on its collections. A finalizer, locks without an owner and pools need more
+    // than 0.6 s; the symbols of the GC locker are missing on 8 alone.
+    const std::size_t short_ones = std::string_view(interval) == "1" ? 1 : 4;
     EXPECT_LE(found.document["diagnosis"]["skipped"].size(), short_ones + (GetParam().version > 8 ? 0 : 1));
   }
 }
