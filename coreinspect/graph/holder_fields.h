@@ -24,6 +24,7 @@ class HolderFields {
   std::uint32_t of(std::uint32_t object);
   // "Shop$Order.city", "static Shop.CACHE"; "threads and other roots".
   std::string name(std::uint32_t field) const;
+  static bool is_of_root(std::uint32_t field) { return field <= kRoots; }
 
  private:
   static constexpr std::uint32_t kUnknown = 0, kRoots = 1;

@@ -126,6 +126,13 @@ class Accumulations {
     if (graph_.is_class(container)) return "the static fields of " + name + " with " + counted(entries, "object");
     return "one " + name + (entries == 0 ? "" : " with " + counted(entries, "entry", "entries"));
   }
+  // "" if it is the holder, or there is none: the way to many things leads through threads and registries.
+  std::string field_of(std::uint32_t container, const std::string& holder) {
+    if (graph_.is_class(container)) return "";
+    const std::uint32_t field = search_.holder_fields.of(container);
+    const std::string name = HolderFields::is_of_root(field) ? "" : printable(search_.holder_fields.name(field));
+    return name == holder ? "" : name;
+  }
   // A large array is named itself, and not the collection that has it and little else.
   std::uint32_t named_for(std::uint32_t object) const {
     const std::uint32_t container = container_of(object);
@@ -224,7 +231,9 @@ void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& 
   suspect.of = name;
   suspect.holder = graph_.is_class(container) ? "several static fields" : search_.held.holder(container);
   suspect.entries = state ? state->size : entries.size();
+  suspect.field = field_of(container, suspect.holder);
   suspect.sentence = named(container, object, suspect.entries, is_structure);
+  if (!suspect.field.empty()) suspect.sentence += " in " + suspect.field;
   suspect.sentence += (graph_.is_class(container) ? " keep " : ", held by " + suspect.holder + ", keeps ") +
                       search_.part(suspect.retained);
   describe_classes(entries, is_structure, suspect);

@@ -1,8 +1,9 @@
 // LeakGrowth: which of the parts of a heap that look like leaks grow, from several looks at the same JVM, and how fast.
 //
 // Of each look only the suspects are kept, also small ones (kGrowthLimits), so that only one graph is in memory at a
-// time. A suspect is the same in two looks if it is of the same kind and class and has the same holder: objects move.
-// Ownership: nothing. Threads: one at a time.
+// time. A suspect is the same in two looks if it is of the same kind and class and is in the same field, or, where none
+// is known, has the same holder: objects move, and several threads may lead to one. Ownership: nothing. Threads: one at
+// a time.
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@ namespace jtrace::coreinspect {
 // What grows may be small yet.
 inline constexpr LeakLimits kGrowthLimits{.share = 0.002, .bytes = 32u << 10, .direct = 256u << 10};
 
-// A suspect at one look; those that are equal by kind, class and holder, together.
+// A suspect at one look; those that are equal by kind, class and field or holder, together.
 struct LeakSize {
   double seconds = 0;  // since the first look
   std::uint64_t retained = 0, entries = 0;
@@ -55,7 +56,9 @@ class LeakGrowth {
     std::uint64_t reachable = 0;
     std::map<Key, Seen> seen;
   };
-  static Key key_of(const LeakSuspect& suspect) { return {suspect.kind, suspect.holder, suspect.of}; }
+  static Key key_of(const LeakSuspect& suspect) {
+    return {suspect.kind, suspect.field.empty() ? suspect.holder : suspect.field, suspect.of};
+  }
   GrowingLeak grown(const Key& key, const Seen& last) const;
   bool is_part_of(const Key& key, const Key& other) const;
 

@@ -35,6 +35,7 @@ struct LeakSuspect {
   std::string kind;                  // one of the words above
   std::string sentence;              // what retains how much
   std::string holder;                // what holds it: HeldBy
+  std::string field;                 // of the program, that has it, if the holder is another one: HolderFields
   std::string of;                    // the class that accumulates
   std::uint32_t object = kNoObject;  // kNoObject: several
   std::uint64_t retained = 0;        // bytes; for direct buffers, those outside the heap

@@ -5,6 +5,7 @@
 
 #include "coreinspect/graph/collections.h"
 #include "coreinspect/graph/held_by.h"
+#include "coreinspect/graph/holder_fields.h"
 #include "coreinspect/graph/leak_report.h"
 #include "coreinspect/graph/shared_holders.h"
 
@@ -19,7 +20,8 @@ struct LeakSearch {
         fields(graph),
         collections(graph),
         paths(graph),
-        held(graph, paths) {}
+        held(graph, paths),
+        holder_fields(graph, paths) {}
 
   const HeapTree& tree;
   const ObjectGraph& graph;
@@ -29,6 +31,7 @@ struct LeakSearch {
   const Collections collections;
   const ShortestPaths paths;
   const HeldBy held;
+  HolderFields holder_fields;
   LeakReport report{};
 
   // "71.3 % of the heap (42565637 bytes)".

@@ -20,8 +20,9 @@ constexpr const char* kWhoMakes =
     "samples\n";
 
 void write_members(const HeapTree& tree, const LeakSuspect& suspect, JsonWriter& json) {
-  json.member("suspect", suspect.kind)
-      .member("holder", suspect.holder)
+  json.member("suspect", suspect.kind);
+  if (!suspect.field.empty()) json.member("field", suspect.field);
+  json.member("holder", suspect.holder)
       .member("class", suspect.of)
       .member("retained", suspect.retained)
       .key("evidence")
@@ -37,7 +38,8 @@ std::string evidence_of(const HeapTree& tree, const LeakSuspect& suspect) {
   std::string text;
   for (const std::string& line : suspect.evidence) text += "   - " + printable(line) + "\n";
   if (suspect.object != kNoObject)
-    text += "   - dominators --object " + hex(tree.graph().address(suspect.object)) + " shows what it keeps\n";
+    text += "   - jtrace inspect PID dominators --object " + hex(tree.graph().address(suspect.object)) +
+            " shows what it keeps\n";
   return text;
 }
 
@@ -60,12 +62,13 @@ void write_growth(const GrowingLeak& leak, JsonWriter& json) {
   json.end_array();
 }
 
-// "+20.1 KiB/s (70.7 MiB an hour), +13.2 entries/s".
+// "+20.1 KiB/s (1.2 MiB a minute, 70.7 MiB an hour), +13.2 entries/s".
 std::string rate_text(const GrowingLeak& leak) {
-  constexpr double kHour = 3600;
+  constexpr double kMinute = 60, kHour = 3600;
   const double bytes = leak.bytes_per_second < 0 ? -leak.bytes_per_second : leak.bytes_per_second;
   const std::string sign = leak.bytes_per_second < 0 ? "-" : "+";
   std::string text = sign + size_text(static_cast<std::uint64_t>(bytes)) + "/s (" +
+                     size_text(static_cast<std::uint64_t>(bytes * kMinute)) + " a minute, " +
                      size_text(static_cast<std::uint64_t>(bytes * kHour)) + " an hour)";
   char entries[40];
   std::snprintf(entries, sizeof entries, ", %+.1f entries/s", leak.entries_per_second);
@@ -83,7 +86,7 @@ std::string sizes_text(const GrowingLeak& leak) {
     several = several || size.suspects > 1;
   }
   return "at the looks: " + bytes + " bytes" + (leak.suspect.entries == 0 ? "" : "; " + entries + " entries") +
-         (several ? "; of " + suspects + " such objects with this holder together" : "");
+         (several ? "; of " + suspects + " such objects in this place together" : "");
 }
 
 ViewResult growth_view(const HeapTree& tree, const ViewOptions& options, ViewResult result) {
