@@ -49,15 +49,19 @@ void add_stack_command(CLI::App& app, ExitStatus& status) {
   add_max_stop(*command, *arguments);
   coreinspect::ThreadChoice& threads = arguments->options.threads;
   command->add_flag("--java", threads.java, "only Java threads and Java frames");
-  command->add_option("--thread", threads.name,
-                      "only threads whose name contains this, or matches a pattern with * and ?");
+  command->add_option(
+      "--thread", threads.name,
+      "only threads whose name contains this, or matches a pattern with * and ?; several are separated by "
+      "commas");
   command
       ->add_option("--state", threads.state,
                    "only threads in one of these states: NEW, RUNNABLE, BLOCKED, WAITING, TIMED_WAITING, TERMINATED; "
                    "several are separated by commas")
       ->type_name("STATE[,STATE...]")
       ->check(are_states);
-  command->add_flag("--locals", threads.locals, "the local variables of each frame, compiled ones included");
+  command->add_flag("--locals", threads.locals,
+                    "the local variables of each frame, compiled ones included; with --java without those of the "
+                    "JDK's methods. Not with --group");
   command->add_flag("--show-secrets", arguments->options.show_secrets, "with --locals: do not mask secrets");
   command->add_flag("--group", threads.group, "show threads with equal frames once, the largest group first");
   command->footer("Example: jtrace stack 1234 --max-stop 50ms");

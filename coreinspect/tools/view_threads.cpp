@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/jdk_names.h"
 #include "base/joined.h"
 #include "base/name_pattern.h"
 #include "base/strings.h"
@@ -20,6 +21,7 @@ namespace {
 struct Shown {
   bool stubs = false;  // `stack` shows stubs, entry frames and native frames as well
   bool locks = true;   // the locks that frames hold
+  bool kinds = true;   // whether a frame is compiled, inlined or interpreted
   const OwnedLocks* owned = nullptr;
   const FrameVariables* variables = nullptr;
 };
@@ -58,8 +60,11 @@ void append_frame(std::string& out, const Frame& frame, Shown shown, const Objec
     out += "    at " + printable(frame.method->class_name + "." + frame.method->name) + "(" +
            printable(frame_source(frame)) + ")";
     if (!frame.method->is_native()) out += " @" + std::to_string(frame.bci);
-    out.append(" ").append(to_string(frame.kind)).append("\n");
-    if (shown.variables) shown.variables->append_text(out, frame);
+    if (shown.kinds) out.append(" ").append(to_string(frame.kind));
+    out += "\n";
+    // Of the JDK's frames they are many and say little: only with native frames, and in JSON.
+    if (shown.variables && (shown.stubs || !is_of_the_jdk(frame.method->class_name)))
+      shown.variables->append_text(out, frame);
     if (!shown.locks) return;
     for (Address lock : frame.locks)
       out += "    - locked <" + hex(lock) + "> (a " + printable(names.class_of(lock)) + ")\n";
@@ -261,7 +266,11 @@ std::string pause_text(const ThreadSnapshot& snapshot) {
 }
 
 bool is_wanted(const ThreadChoice& choice, const std::string& name, std::string_view state) {
-  if (!is_chosen(choice.name, name)) return false;
+  const auto patterns = split(choice.name, ',');
+  const bool named = is_chosen(choice.name, name) || std::any_of(patterns.begin(), patterns.end(), [&](auto pattern) {
+                       return !trimmed(pattern).empty() && is_chosen(trimmed(pattern), name);
+                     });
+  if (!named) return false;
   return choice.state.empty() || ("," + choice.state + ",").find("," + std::string(state) + ",") != std::string::npos;
 }
 
@@ -324,7 +333,8 @@ bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
 // `first`: the frame from which on they are shown.
 GroupMember member_of(const std::string& name, std::string_view state, const Walk& walk, Shown shown,
                       const ObjectNames& names, const Wait* wait, std::string note, std::size_t first = 0) {
-  shown.locks = false;  // each thread has its own
+  shown.locks = false;        // each thread has its own
+  shown.kinds = shown.stubs;  // a method that one thread has compiled and another not is the same
   GroupMember member{.name = name, .state = state, .walk = &walk, .wait = wait, .note = std::move(note)};
   for (std::size_t i = first; i < walk.frames.size(); ++i) {
     std::string text;
