@@ -58,7 +58,9 @@ Result<> give_times(session::OptionReader& reader, std::uint64_t over) {
 }
 
 Result<> give_options(session::OptionReader& reader, const SlowArguments& arguments, std::uint64_t over, bool closer) {
-  JTRACE_RETURN_IF_ERROR(reader.give(record::kEventsOption, "methods,gc,monitors,sleeps,parks,threads"));
+  // How many calls the slow ones are among: only with filters, because each method with callouts has an element.
+  const std::string counts = arguments.trace.filters.empty() ? "" : ",counts";
+  JTRACE_RETURN_IF_ERROR(reader.give(record::kEventsOption, "methods,gc,monitors,sleeps,parks,threads" + counts));
   JTRACE_RETURN_IF_ERROR(reader.give_flag(record::kMonitorOwnerOption));
   // Many short waits may make a call slow.
   JTRACE_RETURN_IF_ERROR(reader.give(record::kMinContentionOption, "0"));

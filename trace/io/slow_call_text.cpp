@@ -30,19 +30,28 @@ void write_end(JsonWriter& json, const auto& call) {
 
 constexpr std::array<const char*, kWaitKinds> kWords = {"blocked", "waiting", "sleeping", "socket I/O", "file I/O"};
 
+// What the owner did meanwhile, if that call is known too: ", in Shop.audit for 207.206 ms".
+std::string work_of_owner(const ScopeStatistics& statistics, const Wait& longest) {
+  const SlowCall* work = statistics.slow.call_of_owner(longest);
+  if (work == nullptr) return {};
+  return ", in " + statistics.scope->method_name(work->method) + " for " + millis(work->duration) + " ms";
+}
+
 // Where and for what the longest wait of a kind was: " in Shop.take for a Shop$Stock that "clerk-1" had".
-std::string of_longest(const Scope& scope, const SlowCall& call, const Wait& longest) {
+std::string of_longest(const ScopeStatistics& statistics, const SlowCall& call, const Wait& longest) {
+  const Scope& scope = *statistics.scope;
   std::string more;
   if (longest.method != 0 && longest.method != call.method) more = " in " + scope.method_name(longest.method);
   const std::string monitor = longest.monitor == 0 ? "?" : type_of_object(scope, longest.monitor);
   if (monitor != "?") more += " for a " + monitor;
-  if (longest.owner != 0) more += " that \"" + scope.thread_name(longest.owner) + "\" had";
+  if (longest.owner != 0)
+    more += " that \"" + scope.thread_name(longest.owner) + "\" had" + work_of_owner(statistics, longest);
   return more;
 }
 
 // If there were several, the details are those of the longest one.
-std::string kind_text(const Scope& scope, const SlowCall& call, const SlowCall::Waited& waited) {
-  const std::string more = of_longest(scope, call, waited.longest);
+std::string kind_text(const ScopeStatistics& statistics, const SlowCall& call, const SlowCall::Waited& waited) {
+  const std::string more = of_longest(statistics, call, waited.longest);
   const bool is_all = waited.longest_ns() >= waited.ns / 100 * 99;
   return more.empty() || is_all ? more : " (longest " + millis(waited.longest_ns()) + " ms" + more + ")";
 }
@@ -63,7 +72,7 @@ std::string wait_text(const ScopeStatistics& statistics, const SlowCall& call) {
     if (ns != 0) text += (text.empty() ? "" : ", ") + std::string(what) + " " + millis(ns) + " ms" + more;
   };
   for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
-    add(kWords[kind], call.waits[kind].ns, kind_text(*statistics.scope, call, call.waits[kind]));
+    add(kWords[kind], call.waits[kind].ns, kind_text(statistics, call, call.waits[kind]));
   add("pauses", call.paused, pause_text(statistics, call));
   add("the process stood still", call.stopped);
   add("on a processor", call.cpu.value_or(0));
@@ -102,6 +111,8 @@ void write_waits(JsonWriter& json, const ScopeStatistics& statistics, const Slow
     if (longest.method != 0) json.member("in", scope.method_name(longest.method));
     if (longest.monitor != 0) json.member("monitor", type_of_object(scope, longest.monitor));
     if (longest.owner != 0) json.member("owner", scope.thread_name(longest.owner));
+    if (const SlowCall* work = longest.owner == 0 ? nullptr : statistics.slow.call_of_owner(longest))
+      json.member("ownerIn", scope.method_name(work->method)).member("ownerCallSeconds", as_seconds(work->duration));
     json.end_object();
   }
   json.end_array();

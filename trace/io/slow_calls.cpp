@@ -297,6 +297,21 @@ std::uint64_t SlowCalls::held_up_others(const SlowCall& call) const {
   return sum;
 }
 
+const SlowCall* SlowCalls::call_of_owner(const Wait& wait) const {
+  const std::uint64_t most = (wait.until - wait.since) / 10 * 9;
+  const SlowCall* found = nullptr;
+  std::uint64_t found_covers = 0;
+  for (const Kept* kept : {&busy_, &napping_})
+    for (const auto& [key, call] : kept->calls) {
+      if (call.thread != wait.owner || call.start > wait.since || wait.since >= call.start + call.duration) continue;
+      const std::uint64_t covers = std::min(most, wait.between(call.start, call.start + call.duration));
+      if (found != nullptr && std::pair(covers, call.start) <= std::pair(found_covers, found->start)) continue;
+      found = &call;
+      found_covers = covers;
+    }
+  return found;
+}
+
 // A wait ends after the call that kept it waiting, so this is known only at the end of the trace.
 bool SlowCalls::is_idle(const SlowCall& call) const {
   return call.is_all_naps() && held_up_others(call) < call.duration / 100 * (100 - SlowCall::kIdlePercent);

@@ -143,6 +143,9 @@ class SlowCalls {
   // How long other threads, each of which counts, waited in the call for its thread, ns. Only waits that began in the
   // call: who owns the lock is known for that moment, and a later call of the thread may wait for the same lock.
   std::uint64_t held_up_others(const SlowCall& call) const;
+  // What the owner did while the wait lasted: of its calls that are kept and cover most of that time the one that began
+  // last, else that which covers most; null: none is known.
+  const SlowCall* call_of_owner(const Wait& wait) const;
   // The longest call that is not kept, ns; 0: all are. Of those that are all naps, or of the others.
   std::uint64_t longest_left_out(bool naps) const { return (naps ? napping_ : busy_).longest_left_out; }
   const std::unordered_map<std::uint64_t, Durations>& methods() const { return methods_; }

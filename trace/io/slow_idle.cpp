@@ -27,13 +27,24 @@ void each_method(const std::vector<const SlowCall*>& calls, auto&& f) {
   }
 }
 
+// Quick calls too, if they were counted: a method that is quick most of the time does not wait for work when it sleeps.
+bool is_quick_mostly(const ScopeStatistics& statistics, const SlowCall& call, std::int64_t idle) {
+  const auto found = statistics.methods.find(call.method);
+  const bool sleeps = call.of(WaitKind::kSleeping).ns >= call.duration / 2;
+  return sleeps && found != statistics.methods.end() && found->second.has_count &&
+         static_cast<std::int64_t>(found->second.counted) > 2 * idle;
+}
+
 // Moves the calls of methods of which `busy` has more to the end of `busy`.
-void move_exceptions(std::vector<const SlowCall*>& idle, std::vector<const SlowCall*>& busy) {
+void move_exceptions(const ScopeStatistics& statistics, std::vector<const SlowCall*>& idle,
+                     std::vector<const SlowCall*>& busy) {
   std::unordered_map<std::uint64_t, std::int64_t> others;  // by method: by how many more calls are not idle
+  std::unordered_map<std::uint64_t, std::int64_t> slept;
   for (const SlowCall* call : busy) ++others[call->method];
-  for (const SlowCall* call : idle) --others[call->method];
-  const auto first =
-      std::stable_partition(idle.begin(), idle.end(), [&](const SlowCall* call) { return others[call->method] <= 0; });
+  for (const SlowCall* call : idle) --others[call->method], ++slept[call->method];
+  const auto first = std::stable_partition(idle.begin(), idle.end(), [&](const SlowCall* call) {
+    return others[call->method] <= 0 && !is_quick_mostly(statistics, *call, slept[call->method]);
+  });
   busy.insert(busy.end(), first, idle.end());
   idle.erase(first, idle.end());
 }
@@ -43,7 +54,7 @@ void move_exceptions(std::vector<const SlowCall*>& idle, std::vector<const SlowC
 IdleCalls divide_idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows,
                             std::vector<const SlowCall*>& busy) {
   std::vector<const SlowCall*> idle = statistics.slow.longest_first(over, false, Which::kIdle);
-  move_exceptions(idle, busy);
+  move_exceptions(statistics, idle, busy);
   std::stable_sort(busy.begin(), busy.end(),
                    [](const SlowCall* a, const SlowCall* b) { return a->duration > b->duration; });
   const auto open = statistics.slow.longest_first(over, true, Which::kIdle);

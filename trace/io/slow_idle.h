@@ -23,9 +23,9 @@ struct IdleCalls {
   std::size_t all = 0;       // number of calls
   bool are_more = false;     // there were, which are not kept
 };
-// Divides the idle calls of `over` ns or longer. Where most calls of a method are not idle, one that slept is the
-// exception, not the rule: those that ended are added to `busy`, which has all others of that time, longest first. The
-// rest is returned. `statistics` is borrowed.
+// Divides the idle calls of `over` ns or longer. Where most calls of a method are not idle, or quick, one that slept is
+// the exception, not the rule: those that ended are added to `busy`, which has all others of that time, longest first.
+// The rest is returned. `statistics` is borrowed.
 IdleCalls divide_idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows,
                             std::vector<const SlowCall*>& busy);
 // Methods whose calls that are kept are idle, and the callees that take their time.

@@ -1,6 +1,9 @@
 #include "trace/io/slow_text.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <unordered_map>
+#include <utility>
 
 #include "base/jdk_names.h"
 #include "base/strings.h"
@@ -28,6 +31,21 @@ struct Chosen {
   bool idle_is_slow = false;            // there were idle calls of that duration
 };
 
+// Of each method first the longest few: the many calls of one method do not hide the others. Longest first.
+void keep_rows(std::vector<const SlowCall*>& calls, std::size_t rows) {
+  constexpr std::size_t kFew = 3, kShare = 4;
+  if (calls.size() <= rows) return;
+  const std::size_t most = std::max(kFew, rows / kShare);
+  std::unordered_map<std::uint64_t, std::size_t> taken;
+  std::vector<const SlowCall*> kept, rest;
+  for (const SlowCall* call : calls) (taken[call->method]++ < most ? kept : rest).push_back(call);
+  kept.insert(kept.end(), rest.begin(), rest.end());
+  kept.resize(rows);
+  calls = std::move(kept);
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const SlowCall* a, const SlowCall* b) { return a->duration > b->duration; });
+}
+
 Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
   const auto which = limits.with_idle ? SlowCalls::Which::kAll : SlowCalls::Which::kBusy;
   Chosen chosen{statistics.slow.longest_first(limits.over, false, which),
@@ -46,7 +64,7 @@ Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
     rows = std::min(rows, kSlowestSeen);
     if (!limits.with_idle && chosen.idle.all == 0) chosen.idle = divide_idle_calls(statistics, 0, rows, chosen.ended);
   }
-  if (chosen.ended.size() > rows) chosen.ended.resize(rows);
+  keep_rows(chosen.ended, rows);
   if (chosen.open.size() > kSlowestSeen) chosen.open.resize(kSlowestSeen);
   return chosen;
 }
@@ -66,6 +84,26 @@ Rows<SlowMethod> slow_methods(const ScopeStatistics& statistics, const SlowLimit
   }
   methods.limit(limits.rows);
   return methods;
+}
+
+// Also those that were too short to be recorded, if the trace has their number (--events counts).
+const MethodStatistics* with_count(const ScopeStatistics& statistics, std::uint64_t method) {
+  const auto found = statistics.methods.find(method);
+  return found == statistics.methods.end() || !found->second.has_count ? nullptr : &found->second;
+}
+bool has_counts(const ScopeStatistics& statistics, const Rows<SlowMethod>& methods) {
+  return std::any_of(methods.begin(), methods.end(),
+                     [&](const SlowMethod& each) { return with_count(statistics, each.first) != nullptr; });
+}
+
+// " in 10.0 s, 1.3 a second".
+std::string rate_text(const Scope& scope, std::size_t calls) {
+  if (!scope.start.present() || !scope.end.present() || scope.end.ns() <= scope.start.ns()) return {};
+  const double seconds = static_cast<double>(scope.end.ns() - scope.start.ns()) / 1e9;
+  char text[64];
+  std::snprintf(text, sizeof text, " in %.1f s, %.*f a second", seconds, static_cast<double>(calls) < seconds ? 2 : 1,
+                static_cast<double>(calls) / seconds);
+  return text;
 }
 
 void append_call(std::string& out, const ScopeStatistics& statistics, const SlowCall& call) {
@@ -187,7 +225,8 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
            (chosen.ended.empty() && chosen.open.empty() ? "" : "; the slowest seen");
   else
     text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
-           (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more";
+           (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more" +
+           (are_more(statistics, limits) ? "" : rate_text(*statistics.scope, chosen.all));
   if (const std::string& all = statistics.scope->slower_than; !all.empty())
     text += " (the trace has those of " + recorded_from(all) + " and more" +
             (chosen.is_slow ? "" : statistics.scope->longest_note()) + ", and their callers)";
@@ -227,12 +266,17 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   if (const std::string& least = statistics.scope->slower_than; !least.empty())
     out += "  of the calls of " + recorded_from(least) + " and more" + statistics.scope->longest_note() +
            ", the only ones that were recorded:\n";
-  out += "       CALLS   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
-  for (const auto& [id, times] : methods)
-    out += "  " + right_aligned(std::to_string(times->count()), 10) +
+  const bool counts = has_counts(statistics, methods);
+  out += std::string("       CALLS") + (counts ? " OF SO MANY" : "") +
+         "   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
+  for (const auto& [id, times] : methods) {
+    const MethodStatistics* all = with_count(statistics, id);
+    const std::string of_all = right_aligned(all == nullptr ? "-" : std::to_string(all->counted), 11);
+    out += "  " + right_aligned(std::to_string(times->count()), 10) + (counts ? of_all : "") +
            right_aligned(millis(times->percentile(0.5)), 11) + right_aligned(millis(times->percentile(0.9)), 11) +
            right_aligned(millis(times->percentile(0.99)), 11) + right_aligned(millis(times->longest()), 11) + "  " +
            printable(statistics.scope->method_name(id)) + "\n";
+  }
   return out + more_rows(methods.left_out);
 }
 
@@ -255,6 +299,7 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   for (const auto& [id, times] : methods) {
     json.begin_object().member("method", statistics.scope->method_name(id)).member("calls", times->count());
+    if (const MethodStatistics* all = with_count(statistics, id)) json.member("allCalls", all->counted);
     json.member("p50", as_seconds(times->percentile(0.5))).member("p90", as_seconds(times->percentile(0.9)));
     json.member("p99", as_seconds(times->percentile(0.99))).member("longest", as_seconds(times->longest()));
     json.end_object();

@@ -160,6 +160,70 @@ TEST_F(SlowTrace, SlowestSeenAreShownWhereNoneWasSlow) {
   EXPECT_THAT(text_, HasSubstr("10 calls of 20 ms and more"));
 }
 
+TEST_F(SlowTrace, OfMoreCallsThanRowsEachMethodHasItsLongest) {
+  define(1, "holds");
+  define(2, "waits");
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    enter(1, 1000 * i);
+    leave(1000 * i + 400 + i);
+    enter(2, 1000 * i + 600);
+    leave(1000 * i + 600 + 200);
+  }
+  const json slow = calls(100, 10);
+  ASSERT_EQ(slow.size(), 10u);
+  EXPECT_EQ(all_["slowCallsAll"], 100);
+  std::size_t waits = 0;
+  for (const json& row : slow) waits += row["method"] == "waits" ? 1 : 0;
+  EXPECT_EQ(waits, 3u);
+  EXPECT_DOUBLE_EQ(slow[0]["seconds"], 0.449);
+}
+
+// Of the owner's calls the one that lasted as long as the wait, not one of its parts.
+TEST_F(SlowTrace, WhatTheOwnerDidMeanwhileIsSaid) {
+  define(1, "wants");
+  define(2, "keeps");
+  define(3, "writes");
+  const auto of_owner = [&](auto event) {
+    event.threadIdRef = ThreadId(9);
+    write(event);
+  };
+  of_owner(MethodEntry{.time = at(100), .methodIdRef = MethodId(2), .ticket = 1});
+  enter(1, 150);
+  write(MonContendedEnter{
+      .threadIdRef = ThreadId(1), .time = at(160), .objIdRef = ObjectId(7), .threadOwner = ThreadId(9)});
+  of_owner(MethodEntry{.time = at(150), .methodIdRef = MethodId(3), .ticket = 2});
+  of_owner(MethodExit{.time = at(170), .ticket = 2, .methodIdRef = MethodId(3)});
+  of_owner(MethodExit{.time = at(400), .ticket = 1, .methodIdRef = MethodId(2)});
+  write(MonContendedEntered{.threadIdRef = ThreadId(1), .time = at(401), .objIdRef = ObjectId(7)});
+  leave(410);
+  const json slow = calls(200);
+  EXPECT_THAT(text_, HasSubstr("blocked 241.000 ms that \"holder\" had, in keeps for 300.000 ms"));
+  for (const json& row : slow)
+    if (row["method"] == "wants") {
+      EXPECT_EQ(row["longestWaits"][0]["ownerIn"], "keeps");
+    }
+}
+
+// --events counts has those too that were too short to be recorded.
+TEST_F(SlowTrace, TellsAmongHowManyCallsTheSlowOnesAre) {
+  define(1, "m");
+  define(2, "uncounted");
+  for (const int method : {1, 2}) {
+    enter(method, 100 * method);
+    leave(100 * method + 50);
+  }
+  calls();
+  EXPECT_THAT(text_, Not(HasSubstr("OF SO MANY")));
+  write(MethodCount{.count = 4011, .methodIdRef = MethodId(1), .traceIdRef = "t"});
+  write(TraceEnd{.traceIdRef = "t", .time = at(2000)});
+  calls(20);
+  EXPECT_THAT(text_, HasSubstr("2 calls of 20 ms and more in 2.0 s, 1.0 a second\n"));
+  EXPECT_THAT(text_, HasSubstr("       CALLS OF SO MANY   ~50 % ms"));
+  EXPECT_THAT(text_, HasSubstr("           1       4011 "));
+  EXPECT_THAT(text_, HasSubstr("           1          - "));
+  for (const json& row : all_["slowMethods"]) EXPECT_EQ(row.value("allCalls", 0), row["method"] == "m" ? 4011 : 0);
+}
+
 TEST_F(SlowTrace, CallThatHasNotEndedIsSaidToHaveNot) {
   define(1, "loop");
   define(2, "step");

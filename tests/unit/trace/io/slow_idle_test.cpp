@@ -87,6 +87,25 @@ TEST_F(SlowTrace, ACallThatSleptAsAnExceptionIsListed) {
   EXPECT_EQ(all_["idleCalls"][0]["method"], "nap");
 }
 
+// A scheduler's pause is long each time; a request that sleeps once in a hundred calls is slow.
+TEST_F(SlowTrace, ACallThatSleptIsListedWhereMostOfItsMethodAreQuick) {
+  define(1, "request");
+  define(2, "pause");
+  for (std::uint64_t i = 0; i < 3; ++i)
+    for (const std::uint64_t method : {1, 2}) {
+      enter(method, 1000 * i + 400 * method);
+      sleep(1000 * i + 400 * method, 1000 * i + 400 * method + 300);
+      leave(1000 * i + 400 * method + 300);
+    }
+  write(MethodCount{.count = 300, .methodIdRef = MethodId(1), .traceIdRef = "t"});
+  write(MethodCount{.count = 4, .methodIdRef = MethodId(2), .traceIdRef = "t"});
+  const json slow = calls(200);
+  ASSERT_EQ(slow.size(), 3u) << text_;
+  EXPECT_EQ(slow[0]["method"], "request");
+  ASSERT_EQ(all_["idleCalls"].size(), 1u);
+  EXPECT_EQ(all_["idleCalls"][0]["method"], "pause");
+}
+
 // It is in one of the two lists, also where no call was slow.
 TEST_F(SlowTrace, ACallThatSleptAsAnExceptionIsAmongTheSlowestSeen) {
   define(1, "order");
