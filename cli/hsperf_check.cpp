@@ -156,6 +156,7 @@ class Check {
     each.answered = true;
     each.answer.holds = holds;
     each.answer.time = source_.process() ? now_.realtime_ns : 0;
+    each.answer.age = perfdata::derived_value("uptime", now_, before);
     each.answer.explained = each.watch.watch().explain(now_, before);
     each.answer.values = each.watch.watch().values(now_, before);
     if (arguments_.format == "text" && !arguments_.is_quiet()) JTRACE_RETURN_IF_ERROR(print_out(text_of(each.answer)));

@@ -1,5 +1,7 @@
 #include "cli/hsperf_check_text.h"
 
+#include <cstdio>
+
 #include "base/strings.h"
 #include "trace/io/statistics_rows.h"
 
@@ -9,7 +11,11 @@ std::string text_of(const CheckAnswer& answer) {
   std::string text = answer.time == 0 ? "" : trace::io::time_of_day(answer.time) + " ";
   text += answer.holds ? "holds: " : "does not hold: ";
   if (!answer.condition.name.empty()) text += printable(answer.condition.name) + ": ";
-  return text + answer.explained + "\n";
+  text += answer.explained;
+  if (!answer.age) return text + "\n";
+  char age[64];
+  std::snprintf(age, sizeof age, ", %.1f s after the JVM began\n", *answer.age);
+  return text + age;
 }
 
 void write_answer(JsonWriter& json, const CheckAnswer& answer) {
@@ -17,6 +23,7 @@ void write_answer(JsonWriter& json, const CheckAnswer& answer) {
   if (!answer.condition.name.empty()) json.member("name", answer.condition.name);
   json.member("condition", answer.condition.text).member("holds", answer.holds);
   if (answer.time != 0) json.member("time", static_cast<double>(answer.time) / 1e9);
+  if (answer.age) json.member("jvmAge", *answer.age);
   json.key("values").begin_array();
   for (const perfdata::Watch::Value& each : answer.values) {
     json.begin_object().member("name", each.name);

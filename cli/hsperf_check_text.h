@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,13 @@ namespace jtrace::cli {
 struct CheckAnswer {
   perfdata::NamedCondition condition;
   bool holds = false;
-  std::uint64_t time = 0;  // of the look that decided it, ns since the epoch; 0: of a file, whose time is not known
-  std::string explained;   // Watch::explain()
+  std::uint64_t time = 0;     // of the look that decided it, ns since the epoch; 0: of a file, whose time is not known
+  std::optional<double> age;  // of the JVM then, seconds
+  std::string explained;      // Watch::explain()
   std::vector<perfdata::Watch::Value> values;
 };
 
-// "23:21:56.041 holds: full heap: old.share=0.91 share\n"; the time is UTC.
+// "23:21:56.041 holds: full heap: old.share=0.91 share, 201.1 s after the JVM began\n"; the time is UTC.
 std::string text_of(const CheckAnswer& answer);
 void write_answer(JsonWriter& json, const CheckAnswer& answer);
 

@@ -1,7 +1,10 @@
 #include "session/live_watch.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "base/strings.h"
 #include "session/live_watch_text.h"
@@ -20,6 +23,17 @@ namespace {
 namespace record = trace::record;
 
 constexpr std::size_t kMost = 65'536;  // names of threads, of classes, objects: beyond, all of the kind are forgotten
+
+constexpr std::uint64_t kEarly = 50'000'000;  // ns
+
+// '"http-*"' of '"http-12"'.
+std::string family_of(std::string name) {
+  const bool is_quoted = name.ends_with('"');
+  if (is_quoted) name.pop_back();
+  const std::size_t length = name.size();
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.pop_back();
+  return name + (name.size() < length ? "*" : "") + (is_quoted ? "\"" : "");
+}
 
 void keep(std::unordered_map<std::uint64_t, std::string>& names, std::uint64_t id, std::string name) {
   if (names.size() >= kMost) names.clear();
@@ -96,14 +110,19 @@ void LiveWatch::on_thread_start(const trace::ThreadStart& start) {
   if (id >= trace::kVmThreadBase) return;
   if (threads_.alive.size() >= kMost) threads_.are_known = false;  // its end would count
   if (!threads_.are_known) return;
-  if (threads_.alive.insert(id).second) ++threads_.started;
+  if (!threads_.alive.insert(id).second) return;
+  ++threads_.started;
+  // Those that are there already have events at the beginning.
+  if (trace_since_ != 0 && start.time.present() && start.time.ns() > trace_since_ + kEarly) threads_.fresh.insert(id);
 }
 
 // Its name is kept: it may be the owner in a wait that is reported later.
 void LiveWatch::on_thread_end(const trace::ThreadEnd& end) {
   if (!end.threadIdRef.present()) return;
   blocked_.erase(end.threadIdRef.value());
-  if (threads_.alive.erase(end.threadIdRef.value()) != 0) ++threads_.ended;
+  if (threads_.alive.erase(end.threadIdRef.value()) == 0) return;
+  ++threads_.ended;
+  if (threads_.fresh.erase(end.threadIdRef.value()) == 0) ++threads_.old_ended;
 }
 
 void LiveWatch::define(const trace::ObjDef& object) {
@@ -212,7 +231,26 @@ std::string LiveWatch::findings(std::uint64_t wall) const {
   add(long_pauses_, "pause");
   if (const std::string blocked = blocked_text(wall); !blocked.empty())
     text += (text.empty() ? "" : "; ") + ("at the end " + blocked);
+  if (const std::string growth = growth_text(wall); !growth.empty()) text += (text.empty() ? "" : "; ") + growth;
   return text;
+}
+
+std::string LiveWatch::growth_text(std::uint64_t wall) const {
+  constexpr std::size_t kFew = 3, kShown = 4;
+  if (!threads_.are_traced || !threads_.are_known || wall <= trace_since_) return {};
+  if (threads_.fresh.size() < threads_.old_ended + kFew) return {};
+  std::map<std::string, std::size_t> families;
+  for (const std::uint64_t id : threads_.fresh) ++families[family_of(name_of(id))];
+  std::vector<std::pair<std::string, std::size_t>> largest(families.begin(), families.end());
+  std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  const std::size_t more = threads_.fresh.size() - threads_.old_ended;
+  char rate[64];
+  std::snprintf(rate, sizeof rate,
+                ", %.1f a minute: ", static_cast<double>(more) * 60e9 / static_cast<double>(wall - trace_since_));
+  std::string text = std::to_string(more) + " threads more than at the beginning" + rate;
+  for (std::size_t i = 0; i < std::min(largest.size(), kShown); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(largest[i].second) + " " + largest[i].first;
+  return text + (largest.size() > kShown ? ", ..." : "");
 }
 
 // Those of the first look were there before, or it cannot be told.

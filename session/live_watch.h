@@ -31,8 +31,8 @@ class LiveWatch final : public trace::EventSink {
   // many began and ended since the last call; those that are blocked now; pauses since the last call. "" if there is
   // nothing to say.
   std::string state(std::uint64_t wall);
-  // Of the whole trace, which ended at `wall`: how many waits and pauses of kLong and more, and the longest of each.
-  // "" if there were none.
+  // Of the whole trace, which ended at `wall`: how many waits and pauses of kLong and more, and the longest of each; by
+  // how many the threads have become more, and which these are. "" if there is none of that.
   std::string findings(std::uint64_t wall) const;
   // Pauses that the program itself asked for (System.gc()).
   std::uint64_t asked_pauses() const { return asked_pauses_; }
@@ -58,12 +58,16 @@ class LiveWatch final : public trace::EventSink {
     std::unordered_set<std::uint64_t> alive;
     std::uint64_t started = 0, ended = 0;  // since the last look
     bool are_traced = false, are_known = true, had_look = false;
+    std::unordered_set<std::uint64_t> fresh;  // of `alive`: those that began in the trace
+    std::uint64_t old_ended = 0;              // of those that were there before
   };
 
   void on_thread_start(const trace::ThreadStart& start);
   void on_thread_end(const trace::ThreadEnd& end);
   // "31 threads (2 started, 1 ended)"; "" if they are not known.
   std::string threads_text();
+  // "15 threads more than at the beginning, 7.5 a minute: 8 "reader-*", ..."; "" of one or two.
+  std::string growth_text(std::uint64_t wall) const;
   void on_enter(const trace::MonContendedEnter& enter);
   void on_entered(const trace::MonContendedEntered& entered);
   void on_park(const trace::MonWait& wait);

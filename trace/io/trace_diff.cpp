@@ -61,6 +61,7 @@ std::string note_of(LongestOf of) {
 void add_calls(Recording& made, const ScopeStatistics& calls) {
   FigureTable self{.title = kSelfTime, .unit = "ns", .rows = {}};
   FigureTable mean{.title = "methods: mean time of a call", .unit = "ns", .over_time = false, .rows = {}};
+  FigureTable times{.title = "methods: number of calls", .unit = "times", .rows = {}};
   FigureTable longest{
       .title = "methods: the longest call", .unit = "ns", .over_time = false, .in_both = true, .rows = {}};
   for (const auto& [id, method] : calls.methods) {
@@ -70,6 +71,7 @@ void add_calls(Recording& made, const ScopeStatistics& calls) {
     row.amount += static_cast<double>(method.self);
     row.count += static_cast<double>(method.calls);
     mean.rows[name].amount += static_cast<double>(method.total);
+    times.rows[name].amount += static_cast<double>(method.calls);
   }
   for (auto& [name, row] : mean.rows) row.amount /= self.rows[name].count;
   const LongestOf of = longest_of(calls);
@@ -83,6 +85,7 @@ void add_calls(Recording& made, const ScopeStatistics& calls) {
   if (!longest.rows.empty() && of != LongestOf::kAll) made.notes.push_back(made.name + ": " + note_of(of));
   add_table(made, calls, std::move(self));
   add_table(made, calls, std::move(mean));
+  add_table(made, calls, std::move(times));
   add_table(made, calls, std::move(longest));
 }
 

@@ -210,6 +210,22 @@ TEST_F(LiveWatchTest, TheThreadsOfTheProgramAreCounted) {
   EXPECT_EQ(state(4'000), "3 threads");
 }
 
+TEST_F(LiveWatchTest, ThreadsThatBecomeMoreAreAFinding) {
+  write(trace::TraceStart{.traceId = "t", .time = Time(kDay)});
+  write(trace::Option{.key = "events", .value = "threadStart,threadEnd", .traceIdRef = "t"});
+  const auto start = [&](std::uint64_t id, std::uint64_t ms, std::string_view name) {
+    write(trace::ThreadStart{.threadId = ThreadId(id), .time = Time(kDay + ms * kMs), .threadName = name});
+  };
+  start(3, 0, "older");
+  for (std::uint64_t i = 10; i < 13; ++i) start(i, 1000 * i, "reader-" + std::to_string(i));
+  start(20, 20'000, "writer");
+  write(trace::ThreadEnd{.threadIdRef = ThreadId(11), .time = Time(kDay + 21'000 * kMs)});
+  EXPECT_EQ(watch_.findings(kDay + 30'000 * kMs),
+            "3 threads more than at the beginning, 6.0 a minute: 2 \"reader-*\", 1 \"writer\"");
+  write(trace::ThreadEnd{.threadIdRef = ThreadId(3), .time = Time(kDay + 22'000 * kMs)});
+  EXPECT_EQ(watch_.findings(kDay + 30'000 * kMs), "");
+}
+
 TEST_F(LiveWatchTest, AfterALossNobodyKnowsHowManyThreadsThereAre) {
   write(trace::Option{.key = "events", .value = "threadStart,threadEnd"});
   EXPECT_EQ(state(1'000), "2 threads");
