@@ -11,7 +11,8 @@ constexpr const char* kLocal = "<local>";
 
 class Search {
  public:
-  Search(const ObjectGraph& graph, const std::vector<char>& is_wanted) : graph_(graph), is_wanted_(is_wanted) {
+  Search(const ObjectGraph& graph, const std::vector<char>& is_wanted, const EachHolder& each_holder)
+      : graph_(graph), is_wanted_(is_wanted), each_holder_(each_holder) {
     for (const GraphClass& each : graph.classes()) fields_.emplace_back(each.references.size());
   }
 
@@ -49,9 +50,11 @@ class Search {
   };
   using Key = std::tuple<std::string, std::string, std::string>;
 
-  bool wants(std::uint64_t id) const {
+  bool wants(std::uint64_t id, std::uint32_t holder, Strength by = Strength::kStrong) const {
     const std::uint32_t found = id == 0 ? kNoObject : graph_.find(id);
-    return found != kNoObject && is_wanted_[found] != 0;
+    if (found == kNoObject || is_wanted_[found] == 0) return false;
+    if (each_holder_ && graph_.strength(found) == std::max(graph_.strength(holder), by)) each_holder_(holder, found);
+    return true;
   }
   void add(Key key, std::uint32_t holder) { others_[std::move(key)].add(holder); }
 
@@ -60,7 +63,7 @@ class Search {
     const HprofClass* const record = number == kNoObject ? nullptr : graph_.class_record(number);
     if (record == nullptr) return;
     for (const HprofStatic& each : record->statics)
-      if (each.field.type == 2 && wants(each.value))
+      if (each.field.type == 2 && wants(each.value, object))
         add({"static", graph_.classes()[number].name, graph_.file().text(each.field.name)}, object);
   }
   void object(std::uint32_t object) {
@@ -69,7 +72,7 @@ class Search {
     const HprofFile& file = graph_.file();
     if (record.kind == HprofSub::kObjectArrayDump) {
       for (std::uint64_t i = 0; i < record.count; ++i)
-        if (wants(file.id(record.body + i * file.id_size())))
+        if (wants(file.id(record.body + i * file.id_size()), object))
           add({"elements", graph_.classes()[number].name, ""}, object);
       return;
     }
@@ -77,15 +80,17 @@ class Search {
     const GraphClass& of = graph_.classes()[number];
     for (std::size_t i = 0; i < of.references.size(); ++i)
       if (of.references[i].offset + file.id_size() <= record.count &&
-          wants(file.id(record.body + of.references[i].offset)))
+          wants(file.id(record.body + of.references[i].offset), object,
+                of.references[i].referent ? of.strength : Strength::kStrong))
         fields_[number][i].add(object);
     if (of.is_thread) locals(object, of.name);
   }
   void locals(std::uint32_t thread, const std::string& type) {
     for (std::uint32_t i = 0, count = graph_.edges(thread); i < count; ++i) {
       const std::uint32_t to = graph_.edge(thread, i);
-      if (to != kNoObject && is_wanted_[to] != 0 && graph_.edge_name(thread, i) == kLocal)
-        add({"local", type, ""}, thread);
+      if (to == kNoObject || is_wanted_[to] == 0 || graph_.edge_name(thread, i) != kLocal) continue;
+      add({"local", type, ""}, thread);
+      if (each_holder_) each_holder_(thread, to);
     }
   }
   void add_field(std::vector<ReferrerRow>& rows, std::uint32_t number, std::size_t i) const {
@@ -101,14 +106,16 @@ class Search {
 
   const ObjectGraph& graph_;
   const std::vector<char>& is_wanted_;
+  const EachHolder& each_holder_;
   std::vector<std::vector<Count>> fields_;  // by class number, and the number of the reference in it
   std::map<Key, Count> others_;
 };
 
 }  // namespace
 
-std::vector<ReferrerRow> find_referrers(const ObjectGraph& graph, const std::vector<char>& is_wanted) {
-  Search search(graph, is_wanted);
+std::vector<ReferrerRow> find_referrers(const ObjectGraph& graph, const std::vector<char>& is_wanted,
+                                        const EachHolder& each_holder) {
+  Search search(graph, is_wanted, each_holder);
   search.run();
   return search.rows();
 }

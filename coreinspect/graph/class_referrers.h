@@ -3,6 +3,7 @@
 // References of garbage do not count. Weak references do. Threads: one at a time.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,12 @@ struct ReferrerRow {
   std::uint64_t holders = 0;     // objects that have these references
 };
 
+// Called for each reference that holds one of the objects: from a field, a static field, an element or a local
+// variable; not for a weak reference to an object that something else holds more strongly.
+using EachHolder = std::function<void(std::uint32_t holder, std::uint32_t object)>;
+
 // Those with most references first. `is_wanted`: by object.
-std::vector<ReferrerRow> find_referrers(const ObjectGraph& graph, const std::vector<char>& is_wanted);
+std::vector<ReferrerRow> find_referrers(const ObjectGraph& graph, const std::vector<char>& is_wanted,
+                                        const EachHolder& each_holder = nullptr);
 
 }  // namespace jtrace::coreinspect

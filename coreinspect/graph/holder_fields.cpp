@@ -50,6 +50,11 @@ std::uint32_t HolderFields::of(std::uint32_t object) {
   return number;
 }
 
+std::uint32_t HolderFields::through(std::uint32_t holder, std::uint32_t object) {
+  std::uint32_t number = kRoots;
+  return ends_at(holder, object, number) ? number : of(holder);
+}
+
 std::string HolderFields::name(std::uint32_t number) const {
   if (number <= kRoots) return "threads and other roots";
   const auto& [field, holder] = fields_[number];

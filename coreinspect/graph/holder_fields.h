@@ -22,6 +22,8 @@ class HolderFields {
 
   // The number of the object's field.
   std::uint32_t of(std::uint32_t object);
+  // That by which this holder, which refers to it, holds it: its own, or the holder's.
+  std::uint32_t through(std::uint32_t holder, std::uint32_t object);
   // "Shop$Order.city", "static Shop.CACHE"; "threads and other roots".
   std::string name(std::uint32_t field) const;
   static bool is_of_root(std::uint32_t field) { return field <= kRoots; }

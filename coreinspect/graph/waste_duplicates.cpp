@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "coreinspect/graph/content_hash.h"
 #include "coreinspect/graph/waste_rules.h"
 
 namespace jtrace::coreinspect {
@@ -9,18 +10,6 @@ namespace {
 
 constexpr char kCounted = 2;  // of of_strings: several strings may have one array
 constexpr std::size_t kExamples = 10, kExampleLength = 60;
-
-std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t seed) {
-  constexpr std::uint64_t kMultiplier = 0x9e37'79b9'7f4a'7c15;
-  std::uint64_t hash = (seed + bytes.size()) * kMultiplier;
-  for (std::size_t i = 0; i < bytes.size(); i += sizeof hash) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + i, std::min(sizeof word, bytes.size() - i));
-    hash = (hash ^ word) * kMultiplier;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
 
 bool is_zero(std::span<const std::byte> bytes) {
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
@@ -84,7 +73,7 @@ class DuplicateStrings {
       const std::uint32_t array = search_.fields.reference(i, value);
       if (!search_.fields.is_array(array)) continue;
       search_.of_strings[array] = 1;
-      all.push_back({hash_of(content(graph_, array), coder(i)), i, array});
+      all.push_back({content_hash(content(graph_, array), coder(i)), i, array});
     }
     return all;
   }
@@ -146,7 +135,7 @@ void find_wasted_arrays(WasteSearch& search) {
       if (empty_before[graph.class_of(i)]++ > 0) add(empty, i);
     } else if (!redacted && graph.record(i).kind == HprofSub::kPrimitiveArrayDump) {
       if (bytes.size() >= kZeros && is_zero(bytes)) add(zeros, i);
-      else all.push_back({hash_of(bytes, graph.class_of(i)), i, i});
+      else all.push_back({content_hash(bytes, graph.class_of(i)), i, i});
     }
   }
   each_group(

@@ -44,27 +44,65 @@ Result<Wanted> wanted_of(const ObjectGraph& graph, const std::string& text, bool
   return wanted;
 }
 
-// The fields of the program that hold them, over whatever of the JDK is between.
-std::vector<std::pair<std::string, std::uint64_t>> holders_of(const ObjectGraph& graph, const Wanted& wanted) {
-  const ShortestPaths paths(graph);
-  HolderFields fields(graph, paths);
-  std::map<std::uint32_t, std::uint64_t> counts;
-  for (std::uint32_t i = 0; i < graph.size(); ++i)
-    if (wanted.is[i] != 0 && graph.strength(i) != Strength::kGarbage) ++counts[fields.of(i)];
-  std::vector<std::pair<std::string, std::uint64_t>> rows;
-  for (const auto& [field, count] : counts) rows.emplace_back(fields.name(field), count);
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  return rows;
-}
+// The fields of the program that hold them, over whatever of the JDK is between: for each reference to an object one,
+// so an object may have several.
+class ProgramFields {
+ public:
+  ProgramFields(const ObjectGraph& graph, const Wanted& wanted)
+      : graph_(graph), wanted_(wanted), paths_(graph), fields_(graph, paths_) {}
 
-std::string where(const ReferrerRow& row) {
+  void add(std::uint32_t holder, std::uint32_t object) {
+    const std::uint32_t field = fields_.through(holder, object);
+    held_.emplace_back(field, object);
+    if (!graph_.is_class(holder) && is_array_name(graph_.classes()[graph_.class_of(holder)].name))
+      ++arrays_[{graph_.class_of(holder), field}];
+  }
+  // Most objects first.
+  std::vector<std::pair<std::string, std::uint64_t>> rows() {
+    for (std::uint32_t i = 0; i < graph_.size(); ++i)
+      if (wanted_.is[i] != 0 && graph_.strength(i) != Strength::kGarbage) held_.emplace_back(fields_.of(i), i);
+    std::sort(held_.begin(), held_.end());
+    held_.erase(std::unique(held_.begin(), held_.end()), held_.end());
+    std::map<std::uint32_t, std::uint64_t> counts;
+    for (const auto& each : held_) ++counts[each.first];
+    std::vector<std::pair<std::string, std::uint64_t>> rows;
+    for (const auto& [field, count] : counts) rows.emplace_back(fields_.name(field), count);
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    return rows;
+  }
+  // Which fields have the arrays of this class: the one with most references, and the number of the others.
+  std::pair<std::string, std::size_t> of_arrays(const std::string& type) const {
+    std::map<std::uint32_t, std::uint64_t> counts;  // several loaders may have the class
+    for (const auto& [key, count] : arrays_)
+      if (graph_.classes()[key.first].name == type) counts[key.second] += count;
+    if (counts.empty()) return {"", 0};
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return {fields_.name(most->first), counts.size() - 1};
+  }
+
+ private:
+  const ObjectGraph& graph_;
+  const Wanted& wanted_;
+  ShortestPaths paths_;
+  HolderFields fields_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> held_;                // field, object
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> arrays_;  // by class and field: references
+};
+
+std::string where(const ReferrerRow& row, const ProgramFields& fields) {
   if (row.kind == "root") return "root: " + row.field;
-  if (row.kind == "elements") return "elements of " + printable(row.of);
+  if (row.kind == "elements") {
+    const auto [field, others] = fields.of_arrays(row.of);
+    if (field.empty()) return "elements of " + printable(row.of);
+    return "elements of " + printable(row.of) + " of " + printable(field) +
+           (others == 0 ? "" : " and " + counted(others, "other field"));
+  }
   if (row.kind == "local") return "local variables of " + printable(row.of);
   return (row.kind == "static" ? "static " : "") + printable(row.of + "." + row.field);
 }
 
-std::string text_of(const Wanted& wanted, const std::vector<ReferrerRow>& rows,
+std::string text_of(const Wanted& wanted, const std::vector<ReferrerRow>& rows, const ProgramFields& fields,
                     const std::vector<std::pair<std::string, std::uint64_t>>& held, std::size_t most) {
   if (wanted.objects == 0) return "no object of " + wanted.name + wanted.why_none + "\n";
   std::string out =
@@ -77,7 +115,7 @@ std::string text_of(const Wanted& wanted, const std::vector<ReferrerRow>& rows,
   for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
     std::snprintf(line, sizeof line, "%12llu %12llu  ", static_cast<unsigned long long>(rows[i].references),
                   static_cast<unsigned long long>(rows[i].holders));
-    out += line + where(rows[i]) + "\n";
+    out += line + where(rows[i], fields) + "\n";
   }
   if (rows.size() > most) out += "... " + std::to_string(rows.size() - most) + " more\n";
   out += "     objects  held by which field of the program\n";
@@ -93,11 +131,13 @@ std::string text_of(const Wanted& wanted, const std::vector<ReferrerRow>& rows,
 Result<ViewResult> graph_refs(const ObjectGraph& graph, const ViewOptions& options) {
   ViewResult result{.missing = graph.missing()};
   JTRACE_ASSIGN_OR_RETURN(const Wanted wanted, wanted_of(graph, options.arguments.front(), options.heap.subclasses));
-  auto rows = find_referrers(graph, wanted.is);
-  const auto held = holders_of(graph, wanted);
+  ProgramFields fields(graph, wanted);
+  auto rows =
+      find_referrers(graph, wanted.is, [&](std::uint32_t holder, std::uint32_t object) { fields.add(holder, object); });
+  const auto held = fields.rows();
   const std::size_t most = rows_of(options, options.json ? std::max(rows.size(), held.size()) : kGraphRows);
   if (!options.json) {
-    result.out = text_of(wanted, rows, held, most);
+    result.out = text_of(wanted, rows, fields, held, most);
     return result;
   }
   JsonWriter members(result.members);
@@ -114,6 +154,7 @@ Result<ViewResult> graph_refs(const ObjectGraph& graph, const ViewOptions& optio
         .member("kind", row.kind)
         .member("class", row.of)
         .member("field", row.field)
+        .member("heldBy", row.kind == "elements" ? fields.of_arrays(row.of).first : "")
         .member("references", row.references)
         .member("holders", row.holders)
         .end_object();

@@ -1,9 +1,11 @@
-// instances: some objects of a class with what they hold.
+// instances: what the fields of all objects of a class hold, and some of the objects.
 #include <algorithm>
 
 #include "base/strings.h"
 #include "coreinspect/graph/class_choice.h"
 #include "coreinspect/graph/holder_fields.h"
+#include "coreinspect/tools/field_summary.h"
+#include "coreinspect/tools/field_summary_text.h"
 #include "coreinspect/tools/graph_text.h"
 #include "coreinspect/tools/graph_values.h"
 #include "coreinspect/tools/graph_views.h"
@@ -13,6 +15,7 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr std::size_t kObjects = 10;
+constexpr std::size_t kFewObjects = 3;  // of fewer, all that there is to know is in the list
 
 struct Found {
   std::vector<std::uint32_t> objects;
@@ -90,6 +93,15 @@ std::string text_of(const ObjectGraph& graph, std::uint32_t object, const std::s
   return text;
 }
 
+std::string heading(const Found& found, const ClassChoice& choice, std::size_t shown, const std::string& summary) {
+  const std::size_t all = found.objects.size();
+  std::string text = counted(all, "object") + " of " + choice.text() + ", " + std::to_string(found.bytes) + " bytes";
+  if (found.garbage > 0) text += ", " + std::to_string(found.garbage) + " of them garbage";
+  const std::string first = "the first " + std::to_string(shown) + ":";
+  if (summary.empty()) return text + (all > shown ? "; " + first : "") + "\n";
+  return text + "\n" + summary + (all > shown ? first : "each of them:") + "\n";
+}
+
 }  // namespace
 
 Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& options) {
@@ -97,22 +109,18 @@ Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& 
   JTRACE_ASSIGN_OR_RETURN(const ClassChoice choice,
                           choose_classes(graph, options.arguments.front(), options.heap.subclasses));
   Found found = find_objects(graph, choice);
-  const std::size_t all = found.objects.size();
-  keep_first(graph, found.objects, rows_of(options, kObjects));
+  const std::size_t all = found.objects.size(), shown = std::min(all, rows_of(options, kObjects));
+  FieldSummaries summaries;
+  if (all - found.garbage >= kFewObjects) summaries = summarize_fields(graph, found.objects, options.show_secrets);
+  if (options.json)
+    result.members = "\"objects\":" + std::to_string(all) + ",\"bytes\":" + std::to_string(found.bytes) +
+                     ",\"garbage\":" + std::to_string(found.garbage) + ",\"fieldSummary\":" + json_of(summaries);
+  else if (all == 0)
+    result.out = "no object of " + choice.text() + (options.heap.subclasses ? kNoImplementers : "") + "\n";
+  else result.out = heading(found, choice, shown, text_of(summaries, found.garbage > 0));
+  keep_first(graph, found.objects, shown);
   GraphValues values(graph, options.show_secrets);
   JsonWriter json(result.out);
-  if (options.json) {
-    result.members = "\"objects\":" + std::to_string(all) + ",\"bytes\":" + std::to_string(found.bytes) +
-                     ",\"garbage\":" + std::to_string(found.garbage);
-  } else if (all == 0) {
-    result.out = "no object of " + choice.text() + (options.heap.subclasses ? kNoImplementers : "") + "\n";
-  } else {
-    result.out = std::to_string(all) + (all == 1 ? " object of " : " objects of ") + choice.text() + ", " +
-                 std::to_string(found.bytes) + " bytes";
-    if (found.garbage > 0) result.out += ", " + std::to_string(found.garbage) + " of them garbage";
-    if (all > found.objects.size()) result.out += "; the first " + std::to_string(found.objects.size()) + ":";
-    result.out += "\n";
-  }
   const auto secret = values.hides() ? held_in_secret(graph, found.objects) : std::vector<char>(found.objects.size());
   for (std::size_t i = 0; i < found.objects.size(); ++i) {
     const std::uint32_t object = found.objects[i];

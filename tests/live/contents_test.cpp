@@ -106,12 +106,49 @@ TEST_P(Contents, OfObjectsAreReadable) {
     const CommandOutput shown = ask(target, {"instances", "Contents$Order", "--show-secrets", "--rows", "1"});
     EXPECT_THAT(shown.out, HasSubstr("  password = \"hunter2\"\n"));
     EXPECT_THAT(shown.out, HasSubstr("{\"db.password\"=\"hunter2\"}\n"));
-    EXPECT_THAT(shown.out, HasSubstr("; the first 1:\n"));
+    EXPECT_THAT(shown.out, HasSubstr("\nthe first 1:\n"));
     EXPECT_THAT(shown.err, Not(HasSubstr("masked")));
     const std::string shelf = without_addresses(ask(target, {"instances", "Contents$Shelf"}).out);
     EXPECT_THAT(shelf, HasSubstr("nested = java.util.TreeMap (2) {\"inner\"=java.util.TreeMap (2) {\"one\"=1, "
                                  "\"two\"=2}, \"outer\"=java.util.HashMap (0) {}}\n"));
     EXPECT_THAT(shelf, HasSubstr("  type = class Contents$Order\n"));
+  }
+}
+
+// The order of fields is not the same in all dumps.
+json named(const json& fields, const std::string& name) {
+  for (const json& each : fields)
+    if (each["name"] == name) return each;
+  ADD_FAILURE() << "no field " << name << " in " << fields;
+  return json::object();
+}
+
+TEST_P(Contents, OfAllObjectsOfAClassAreSummarized) {
+  for (const std::string& target : targets()) {
+    SCOPED_TRACE(target);
+    const CommandOutput done = ask(target, {"instances", "Contents$Order", "--rows", "1"});
+    expect_answered(done, target);
+    const std::string text = without_addresses(done.out);
+    for (const char* line :
+         {"  fields of all of them:\n", "    id: 7 in 1, 8 in 1, 9 in 1\n", "    city: \"K\u00f6ln\" in all\n",
+          "    none: null in all\n", "    amounts: int[] with 3 elements each\n",
+          "    tags: java.util.ArrayList with 2 entries each\n", "    settings: java.util.HashMap with 1 entry each\n",
+          "    colour: GREEN in all\n", "    boxed: -17 in all\n", "    letter: '\u00e4' in all\n",
+          "    price: 1.5 in all\n", "    paid: true in all\n", "    next: null in 1\n",
+          "    weight: 1099511627776 in all\nthe first 1:\n"})
+      EXPECT_THAT(text, HasSubstr(line));
+    for (const char* secret : {"    password:", "    passcode:"}) EXPECT_THAT(text, Not(HasSubstr(secret)));
+    const CommandOutput shown = ask(target, {"instances", "Contents$Order", "--rows", "1", "--show-secrets"});
+    EXPECT_THAT(shown.out, HasSubstr("    password: \"hunter2\" in all\n"));
+    const json document = inspect_heap(target, target == jvm_->pid_text(), {"instances", "Contents$Order"});
+    const json id = named(document["fieldSummary"], "id");
+    EXPECT_EQ(id["kind"], "number");
+    EXPECT_EQ(id["least"], 7);
+    EXPECT_EQ(id["most"], 9);
+    EXPECT_EQ(id["different"], 3);
+    // The address is that of the object.
+    for (const json& each : document["data"])
+      EXPECT_EQ(each["address"] == id["mostAt"], named(each["fields"], "id")["value"] == "9");
   }
 }
 
@@ -206,8 +243,8 @@ TEST_P(Contents, OfOneObjectAreReadableByItsAddress) {
   for (const std::string& target : targets()) {
     SCOPED_TRACE(target);
     const std::string order = ask(target, {"instances", "Contents$Order", "--rows", "1"}).out;
-    const std::size_t at = order.find("@0x");
-    ASSERT_NE(at, std::string::npos) << order;
+    const std::size_t at = order.find(" @0x", order.find("\nContents$Order")) + 1;
+    ASSERT_NE(at, std::string::npos + 1) << order;
     const std::string address = order.substr(at + 1, order.find('\n', at) - at - 1);
     const bool live = target == jvm_->pid_text();  // without a stop: it has no --max-stop
     const CommandOutput done =
@@ -364,6 +401,9 @@ TEST_P(Contents, AreReferredToByKnownFields) {
     EXPECT_EQ(orders["objects"], 3);
     EXPECT_EQ(row(orders, "elements", "java.lang.Object[]", "")["references"], 3);
     EXPECT_EQ(row(orders, "elements", "java.lang.Object[]", "")["holders"], 1);
+    EXPECT_EQ(row(orders, "elements", "java.lang.Object[]", "")["heldBy"], "static Contents.ORDERS");
+    EXPECT_EQ(orders["heldBy"], json::parse(R"([{"field": "static Contents.ORDERS", "objects": 3},
+                                                {"field": "Contents$Order.next", "objects": 2}])"));
     EXPECT_EQ(row(orders, "field", "Contents$Order", "next")["references"], 2);
     EXPECT_EQ(row(orders, "field", "Contents$Order", "next")["holders"], 2);
     const json shelf = inspect_heap(target, target == jvm_->pid_text(), {"refs", "Contents$Shelf"});

@@ -60,6 +60,23 @@ TEST_F(Referrers, AreStaticFieldsToo) {
   EXPECT_EQ(rows[0].kind + " " + rows[0].of + "." + rows[0].field, "static App.KEPT");
 }
 
+// 0x10300 is on the shortest path from the list, and in a field of another pair.
+TEST_F(Referrers, OfOneObjectAreNamedByTheFieldsOfTheProgram) {
+  ViewOptions options{.arguments = {"0x10300"}};
+  EXPECT_EQ(test::must(graph_refs(*graph_, options)).out,
+            "1 object of shop.Pair @0x10300\n"
+            "  references      holders  by\n"
+            "           1            1  elements of java.lang.Object[] of static App.KEPT\n"
+            "           1            1  shop.Pair.one\n"
+            "     objects  held by which field of the program\n"
+            "           1  static App.KEPT\n"
+            "           1  shop.Pair.one\n");
+  options.json = true;
+  const ViewResult json = test::must(graph_refs(*graph_, options));
+  EXPECT_THAT(json.out, ::testing::HasSubstr("\"heldBy\":\"static App.KEPT\""));
+  EXPECT_THAT(json.members, ::testing::HasSubstr("{\"field\":\"shop.Pair.one\",\"objects\":1}"));
+}
+
 TEST_F(Referrers, HoldReadableContents) {
   GraphValues values(*graph_, false);
   EXPECT_EQ(values.text(kFirst), "java.util.ArrayList @0x10000 (2) [shop.Pair @0x10200, shop.Pair @0x10300]");
