@@ -285,8 +285,11 @@ TEST_P(WhoKeepsThemWaiting, HasWhoWokeThem) {
   const nlohmann::json answer = record_run(with_tracefs("exec \"$@\""));
   ASSERT_TRUE(answer.contains("data")) << err_;
   ASSERT_FALSE(answer.contains("wakersUnknown")) << err_;
-  // Who enters a monitor looks at it again from time to time, up to JDK 23: that is one wait.
-  EXPECT_GE(longest_of(answer, "entering", "Wakes.enter"), 100 * kMilli) << answer;
+  // Who enters a monitor looks at it again from time to time, up to JDK 23: that is one wait. Debian's JDK 8 has no
+  // symbols: there it is not known that it is for a monitor.
+  if (GetParam().version > 8) {
+    EXPECT_GE(longest_of(answer, "entering", "Wakes.enter"), 100 * kMilli) << answer;
+  }
   struct Woken {
     const char *thread, *frame, *waker;
   };
