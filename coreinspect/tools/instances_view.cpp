@@ -1,5 +1,6 @@
 // instances: what the fields of all objects of a class hold, and some of the objects.
 #include <algorithm>
+#include <set>
 
 #include "base/strings.h"
 #include "coreinspect/graph/class_choice.h"
@@ -33,14 +34,34 @@ Found find_objects(const ObjectGraph& graph, const ClassChoice& choice) {
   return found;
 }
 
-// Those that are reachable first, lambdas last (they come with a pattern as com.example.*, in numbers), then the larger
-// ones: that is for arrays.
-void keep_first(const ObjectGraph& graph, std::vector<std::uint32_t>& objects, std::size_t most) {
+// Those that have the largest collection, the smallest and the greatest number of a field: whoever looks for what is
+// wrong looks at these first.
+std::set<std::uint32_t> objects_with_extremes(const ObjectGraph& graph, const FieldSummaries& summaries,
+                                              std::size_t most) {
+  std::vector<std::uint64_t> addresses;
+  for (const FieldSummary& each : summaries.fields)
+    if ((each.kind == FieldKind::kCollection || each.kind == FieldKind::kArray) && each.least != each.most)
+      addresses.push_back(each.most_at);
+  for (const FieldSummary& each : summaries.fields)
+    if (each.kind == FieldKind::kNumber && each.values.empty())
+      addresses.insert(addresses.end(), {each.least_at, each.most_at});
+  std::set<std::uint32_t> objects;
+  for (const std::uint64_t address : addresses)
+    if (const std::uint32_t object = address == 0 ? kNoObject : graph.find(address);
+        object != kNoObject && objects.size() < most)
+      objects.insert(object);
+  return objects;
+}
+
+// Those that are reachable first, lambdas last (they come with a pattern as com.example.*, in numbers), then `chosen`,
+// then the larger ones: that is for arrays.
+void keep_first(const ObjectGraph& graph, const std::set<std::uint32_t>& chosen, std::vector<std::uint32_t>& objects,
+                std::size_t most) {
   std::vector<char> is_lambda;  // by class
   for (const auto& each : graph.classes()) is_lambda.push_back(each.name.find("$$Lambda") == std::string::npos ? 0 : 1);
   const auto order = [&](std::uint32_t object) {
     return std::tuple(graph.strength(object) == Strength::kGarbage, is_lambda[graph.class_of(object)],
-                      ~graph.bytes(object), object);
+                      !chosen.contains(object), ~graph.bytes(object), object);
   };
   const auto end = objects.begin() + static_cast<std::ptrdiff_t>(std::min(most, objects.size()));
   std::partial_sort(objects.begin(), end, objects.end(),
@@ -93,11 +114,13 @@ std::string text_of(const ObjectGraph& graph, std::uint32_t object, const std::s
   return text;
 }
 
-std::string heading(const Found& found, const ClassChoice& choice, std::size_t shown, const std::string& summary) {
+std::string heading(const Found& found, const ClassChoice& choice, std::size_t shown, const std::string& summary,
+                    bool has_extremes) {
   const std::size_t all = found.objects.size();
   std::string text = counted(all, "object") + " of " + choice.text() + ", " + std::to_string(found.bytes) + " bytes";
   if (found.garbage > 0) text += ", " + std::to_string(found.garbage) + " of them garbage";
-  const std::string first = "the first " + std::to_string(shown) + ":";
+  const std::string first = has_extremes ? std::to_string(shown) + " of them, those with the extremes first:"
+                                         : "the first " + std::to_string(shown) + ":";
   if (summary.empty()) return text + (all > shown ? "; " + first : "") + "\n";
   return text + "\n" + summary + (all > shown ? first : "each of them:") + "\n";
 }
@@ -112,13 +135,15 @@ Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& 
   const std::size_t all = found.objects.size(), shown = std::min(all, rows_of(options, kObjects));
   FieldSummaries summaries;
   if (all - found.garbage >= kFewObjects) summaries = summarize_fields(graph, found.objects, options.show_secrets);
+  std::set<std::uint32_t> extremes;
+  if (all > shown) extremes = objects_with_extremes(graph, summaries, (shown + 1) / 2);
   if (options.json)
     result.members = "\"objects\":" + std::to_string(all) + ",\"bytes\":" + std::to_string(found.bytes) +
                      ",\"garbage\":" + std::to_string(found.garbage) + ",\"fieldSummary\":" + json_of(summaries);
   else if (all == 0)
     result.out = "no object of " + choice.text() + (options.heap.subclasses ? kNoImplementers : "") + "\n";
-  else result.out = heading(found, choice, shown, text_of(summaries, found.garbage > 0));
-  keep_first(graph, found.objects, shown);
+  else result.out = heading(found, choice, shown, text_of(summaries, found.garbage > 0), !extremes.empty());
+  keep_first(graph, extremes, found.objects, shown);
   GraphValues values(graph, options.show_secrets);
   JsonWriter json(result.out);
   const auto secret = values.hides() ? held_in_secret(graph, found.objects) : std::vector<char>(found.objects.size());
