@@ -14,7 +14,7 @@ import tempfile
 
 from run import SOURCE, Skip, find_java, start_app
 
-QUESTIONS = 20
+QUESTIONS = 21
 FOUND = {"jtrace diagnose": {0, 1}, "hsperf check": {0, 1}}  # 1: something is wrong; it does not hold
 
 

@@ -27,11 +27,16 @@ void each_method(const std::vector<const SlowCall*>& calls, auto&& f) {
   }
 }
 
-// Quick calls too, if they were counted: a method that is quick most of the time does not wait for work when it sleeps.
+// A method that is quick most of the time does not wait for work when it sleeps: quick calls may have been counted
+// only. Nor does one that sleeps several times as long as it does mostly.
 bool is_quick_mostly(const ScopeStatistics& statistics, const SlowCall& call, std::int64_t idle) {
+  constexpr std::uint64_t kSeveral = 4;
+  if (call.of(WaitKind::kSleeping).ns < call.duration / 2) return false;
+  const auto times = statistics.slow.methods().find(call.method);
+  if (times != statistics.slow.methods().end() && call.duration / kSeveral >= times->second.percentile(0.5))
+    return true;
   const auto found = statistics.methods.find(call.method);
-  const bool sleeps = call.of(WaitKind::kSleeping).ns >= call.duration / 2;
-  return sleeps && found != statistics.methods.end() && found->second.has_count &&
+  return found != statistics.methods.end() && found->second.has_count &&
          static_cast<std::int64_t>(found->second.counted) > 2 * idle;
 }
 

@@ -1,6 +1,7 @@
 #include "trace/io/slow_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <unordered_map>
 #include <utility>
@@ -103,6 +104,18 @@ std::string rate_text(const Scope& scope, std::size_t calls) {
   char text[64];
   std::snprintf(text, sizeof text, " in %.1f s, %.*f a second", seconds, static_cast<double>(calls) < seconds ? 2 : 1,
                 static_cast<double>(calls) / seconds);
+  return text;
+}
+
+// Of all calls, where their number is known: those that were too short to be recorded are shorter than `least` ns.
+std::string percentile_text(const Durations& times, const MethodStatistics* all, double share, std::uint64_t least) {
+  const std::uint64_t recorded = times.count();
+  const std::uint64_t quick = all == nullptr || least == 0 ? 0 : all->counted - std::min(all->counted, recorded);
+  const auto rank = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(quick + recorded)));
+  if (quick == 0) return millis(times.percentile(share));
+  if (rank > quick) return millis(times.percentile(static_cast<double>(rank - quick) / static_cast<double>(recorded)));
+  char text[32];
+  std::snprintf(text, sizeof text, "<%g", static_cast<double>(least) / 1e6);
   return text;
 }
 
@@ -263,19 +276,20 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   out += idle_calls_text(statistics, chosen.idle) + footnotes(statistics, chosen);
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
+  const bool counts = has_counts(statistics, methods);
+  const std::uint64_t recorded = parse_seconds(statistics.scope->slower_than).value_or(0);
   if (const std::string& least = statistics.scope->slower_than; !least.empty())
     out += "  of the calls of " + recorded_from(least) + " and more" + statistics.scope->longest_note() +
-           ", the only ones that were recorded:\n";
-  const bool counts = has_counts(statistics, methods);
+           ", the only ones that were recorded" +
+           (counts ? "; percentiles with those that were only counted (OF SO MANY)" : "") + ":\n";
   out += std::string("       CALLS") + (counts ? " OF SO MANY" : "") +
          "   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
   for (const auto& [id, times] : methods) {
     const MethodStatistics* all = with_count(statistics, id);
     const std::string of_all = right_aligned(all == nullptr ? "-" : std::to_string(all->counted), 11);
-    out += "  " + right_aligned(std::to_string(times->count()), 10) + (counts ? of_all : "") +
-           right_aligned(millis(times->percentile(0.5)), 11) + right_aligned(millis(times->percentile(0.9)), 11) +
-           right_aligned(millis(times->percentile(0.99)), 11) + right_aligned(millis(times->longest()), 11) + "  " +
-           printable(statistics.scope->method_name(id)) + "\n";
+    out += "  " + right_aligned(std::to_string(times->count()), 10) + (counts ? of_all : "");
+    for (const double share : {0.5, 0.9, 0.99}) out += right_aligned(percentile_text(*times, all, share, recorded), 11);
+    out += right_aligned(millis(times->longest()), 11) + "  " + printable(statistics.scope->method_name(id)) + "\n";
   }
   return out + more_rows(methods.left_out);
 }

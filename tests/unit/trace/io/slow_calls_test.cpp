@@ -160,6 +160,19 @@ TEST_F(SlowTrace, SlowestSeenAreShownWhereNoneWasSlow) {
   EXPECT_THAT(text_, HasSubstr("10 calls of 20 ms and more"));
 }
 
+TEST_F(SlowTrace, PercentilesAreOfTheCallsThatWereCountedToo) {
+  write(Option{.key = "slower-than", .value = "0.01", .traceIdRef = "t"});
+  define(1, "m");
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    enter(1, 1000 * i);
+    leave(1000 * i + 300);
+  }
+  write(MethodCount{.count = 100, .methodIdRef = MethodId(1), .traceIdRef = "t"});
+  calls(200);
+  EXPECT_THAT(text_, HasSubstr("percentiles with those that were only counted (OF SO MANY):\n"));
+  EXPECT_THAT(text_, HasSubstr("          20        100        <10    300.000    300.000    300.000  m\n"));
+}
+
 TEST_F(SlowTrace, OfMoreCallsThanRowsEachMethodHasItsLongest) {
   define(1, "holds");
   define(2, "waits");
@@ -208,7 +221,7 @@ TEST_F(SlowTrace, WhatTheOwnerDidMeanwhileIsSaid) {
 TEST_F(SlowTrace, TellsAmongHowManyCallsTheSlowOnesAre) {
   define(1, "m");
   define(2, "uncounted");
-  for (const int method : {1, 2}) {
+  for (const std::uint64_t method : {1u, 2u}) {
     enter(method, 100 * method);
     leave(100 * method + 50);
   }
@@ -219,7 +232,7 @@ TEST_F(SlowTrace, TellsAmongHowManyCallsTheSlowOnesAre) {
   calls(20);
   EXPECT_THAT(text_, HasSubstr("2 calls of 20 ms and more in 2.0 s, 1.0 a second\n"));
   EXPECT_THAT(text_, HasSubstr("       CALLS OF SO MANY   ~50 % ms"));
-  EXPECT_THAT(text_, HasSubstr("           1       4011 "));
+  EXPECT_THAT(text_, HasSubstr("           1       4011     50.000     50.000     50.000     50.000  m\n"));
   EXPECT_THAT(text_, HasSubstr("           1          - "));
   for (const json& row : all_["slowMethods"]) EXPECT_EQ(row.value("allCalls", 0), row["method"] == "m" ? 4011 : 0);
 }

@@ -92,7 +92,7 @@ TEST_F(SlowTrace, ACallThatSleptIsListedWhereMostOfItsMethodAreQuick) {
   define(1, "request");
   define(2, "pause");
   for (std::uint64_t i = 0; i < 3; ++i)
-    for (const std::uint64_t method : {1, 2}) {
+    for (const std::uint64_t method : {1u, 2u}) {
       enter(method, 1000 * i + 400 * method);
       sleep(1000 * i + 400 * method, 1000 * i + 400 * method + 300);
       leave(1000 * i + 400 * method + 300);
@@ -104,6 +104,20 @@ TEST_F(SlowTrace, ACallThatSleptIsListedWhereMostOfItsMethodAreQuick) {
   EXPECT_EQ(slow[0]["method"], "request");
   ASSERT_EQ(all_["idleCalls"].size(), 1u);
   EXPECT_EQ(all_["idleCalls"][0]["method"], "pause");
+}
+
+TEST_F(SlowTrace, ACallThatSleptMuchLongerThanMostIsListed) {
+  define(1, "read");
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    const std::uint64_t time = i == 4 ? 330 : 6;
+    enter(1, 1000 * i);
+    sleep(1000 * i, 1000 * i + time);
+    leave(1000 * i + time);
+  }
+  const json slow = calls(2);
+  ASSERT_EQ(slow.size(), 1u) << text_;
+  EXPECT_DOUBLE_EQ(slow[0]["seconds"], 0.33);
+  EXPECT_EQ(all_["idleCallsAll"], 9);
 }
 
 // It is in one of the two lists, also where no call was slow.
