@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/quoted_text.h"
 #include "base/strings.h"
 #include "diagnose/cpu_share.h"
 #include "diagnose/deadlock_words.h"
@@ -85,7 +86,8 @@ Finding stuck(const Facts& facts, const PoolFact& pool) {
   const std::uint64_t lasted = least_duration(facts, 0, pool.threads);
   Finding finding{.rule = "pool-stuck",
                   .confidence = lasted >= kLong ? Confidence::kLikely : Confidence::kHint,
-                  .next = "jtrace stack " + facts.target + " --java --group"};
+                  .next = "jtrace stack " + facts.target + " --java " +
+                          (name.empty() ? "--group" : "--locals --thread " + shell_word(name))};
   finding.sentence = (pool.threads.size() == 1 ? "The only thread of "
                                                : "All " + std::to_string(pool.threads.size()) + " threads of ") +
                      (name.empty() ? "a pool" : "the pool " + quoted(name)) +

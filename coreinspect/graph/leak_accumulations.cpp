@@ -133,6 +133,11 @@ class Accumulations {
     const std::string name = HolderFields::is_of_root(field) ? "" : printable(search_.holder_fields.name(field));
     return name == holder ? "" : name;
   }
+  // The field of the program says most; a thread is where the way to it happens to begin.
+  static std::string held_by(const LeakSuspect& suspect) {
+    if (suspect.field.empty()) return suspect.holder;
+    return suspect.field + (suspect.holder.starts_with("static ") ? " of " + suspect.holder : "");
+  }
   // A large array is named itself, and not the collection that has it and little else.
   std::uint32_t named_for(std::uint32_t object) const {
     const std::uint32_t container = container_of(object);
@@ -233,8 +238,7 @@ void Accumulations::add(std::uint32_t object, const std::vector<std::uint32_t>& 
   suspect.entries = state ? state->size : entries.size();
   suspect.field = field_of(container, suspect.holder);
   suspect.sentence = named(container, object, suspect.entries, is_structure);
-  if (!suspect.field.empty()) suspect.sentence += " in " + suspect.field;
-  suspect.sentence += (graph_.is_class(container) ? " keep " : ", held by " + suspect.holder + ", keeps ") +
+  suspect.sentence += (graph_.is_class(container) ? " keep " : ", held by " + held_by(suspect) + ", keeps ") +
                       search_.part(suspect.retained);
   describe_classes(entries, is_structure, suspect);
   suspect.may_be_bounded = is_bounded_map(container);

@@ -1,32 +1,22 @@
 // The view refs: who refers to an object: fields and elements of other objects, static fields, roots.
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 #include <tuple>
 
+#include "base/jdk_names.h"
 #include "base/strings.h"
 #include "coreinspect/gc/histogram.h"
 #include "coreinspect/hprof/dump_threads.h"
 #include "coreinspect/hprof/hprof_writer.h"
 #include "coreinspect/hprof/vm_roots.h"
+#include "coreinspect/tools/heap_referrers.h"
 #include "coreinspect/tools/heap_views.h"
 #include "coreinspect/tools/value_text.h"
 
 namespace jtrace::coreinspect {
 namespace {
-
-constexpr std::size_t kWant = 64u << 10;
-constexpr std::size_t kMaxFound = 1u << 20;
-
-struct Referrer {
-  Address object = 0;
-  const KlassInfo* klass = nullptr;
-  std::uint32_t offset = 0;   // of the field from the object
-  std::uint64_t element = 0;  // of an array
-};
-
-// Offsets of the references in instances of each class, by KlassInfo::index. None for mirrors, because their statics
-// differ.
-using ReferenceMap = std::vector<std::vector<std::uint32_t>>;
 
 class NoVisitor {
  public:
@@ -35,101 +25,11 @@ class NoVisitor {
   void end() {}
 };
 
-class ReferrerSearch {
- public:
-  ReferrerSearch(const HeapAccess& access, const ReferenceMap& map, Address wanted)
-      : access_(&access), map_(&map), wanted_(wanted), source_(std::make_unique<HeapSource>(access.memory())) {
-    narrow_ = access.inspection().objects().reference_size() == 4;
-  }
-  void begin(const HeapRegion&) {}
-  void end() {}
-  void operator()(const HeapObject& object) {
-    const KlassInfo& info = *object.klass;
-    if (object.address == wanted_) met_wanted_ = true;
-    if (info.kind == KlassInfo::Kind::kObjectArray) return search_array(object);
-    if (info.is_array()) return;
-    if (info.kind == KlassInfo::Kind::kMirror) return search_words(object);
-    if (info.index >= map_->size()) return;
-    for (const std::uint32_t offset : (*map_)[info.index])
-      if (offset + step() <= object.available && refers(object.bytes + offset)) add({object.address, &info, offset, 0});
-  }
-  const std::vector<Referrer>& found() const { return found_; }
-  bool met_wanted() const { return met_wanted_; }
-
- private:
-  std::size_t step() const { return narrow_ ? 4 : 8; }
-  bool refers(const std::byte* at) const {
-    const ObjectModel& objects = access_->inspection().objects();
-    if (narrow_) {
-      std::uint32_t narrow = 0;
-      std::memcpy(&narrow, at, sizeof narrow);
-      return narrow != 0 && access_->place_of(objects.from_narrow(narrow)) == wanted_;
-    }
-    std::uint64_t raw = 0;
-    std::memcpy(&raw, at, sizeof raw);
-    return raw != 0 && access_->place_of(objects.from_root(raw)) == wanted_;
-  }
-  // Which words of a mirror are references depends on the class that it represents: looked up for the few that match.
-  void search_words(const HeapObject& object) {
-    for (std::size_t at = 8; at + step() <= object.available; at += step())
-      if (refers(object.bytes + at)) add({object.address, object.klass, static_cast<std::uint32_t>(at), 0});
-  }
-  void search_array(const HeapObject& object) {
-    const KlassInfo& info = *object.klass;
-    const std::uint64_t count = object.length;
-    if (info.base + count * step() <= object.available) {
-      for (std::uint64_t i = 0; i < count; ++i)
-        if (refers(object.bytes + info.base + i * step())) add({object.address, &info, 0, i});
-      return;
-    }
-    Address at = object.address + info.base;
-    const Address end = at + count * step();
-    for (std::uint64_t i = 0; at < end;) {
-      const auto part = source_->window(at, end, HeapSource::kPiece);
-      const std::size_t whole = part.size() / step();
-      if (whole == 0) break;
-      for (std::size_t k = 0; k < whole; ++k, ++i)
-        if (refers(part.data() + k * step())) add({object.address, &info, 0, i});
-      at += whole * step();
-    }
-  }
-  void add(const Referrer& referrer) {
-    if (found_.size() < kMaxFound) found_.push_back(referrer);
-  }
-
-  const HeapAccess* access_;
-  const ReferenceMap* map_;
-  Address wanted_;
-  std::unique_ptr<HeapSource> source_;
-  bool narrow_ = true, met_wanted_ = false;
-  std::vector<Referrer> found_;
-};
-
-bool is_reference(const JavaField& field) {
-  return hprof_type(field.signature.empty() ? 'V' : field.signature.front()) == 2;
-}
-
-ReferenceMap reference_map(const HeapAccess& access) {
-  const ClassModel& model = access.inspection().classes();
-  ReferenceMap map(access.klasses().size());
-  for (std::uint32_t i = 0; i < map.size(); ++i) {
-    const KlassInfo& info = access.klasses().at(i);
-    if (info.is_array() || info.kind == KlassInfo::Kind::kMirror) continue;
-    Address klass = info.klass;
-    for (int depth = 0; klass != 0 && depth < 1000; ++depth) {
-      const auto fields = model.fields(klass);
-      for (const JavaField& field : fields ? **fields : std::vector<JavaField>())
-        if (!field.is_static() && is_reference(field)) map[i].push_back(static_cast<std::uint32_t>(field.offset));
-      klass = model.super(klass).value_or(0);
-    }
-  }
-  return map;
-}
-
 struct Row {
   std::string kind;  // "field", "element", "static", or a kind of root
   Address from = 0;
   std::string type, where;
+  std::string held_by;  // of an array or an object of the JDK: the field of the program that has it
 };
 
 // The field of an object at that offset: a field of its class or a superclass; for a mirror a static field. "?" if
@@ -164,6 +64,59 @@ Row row_of(const Inspection& inspection, const Referrer& referrer) {
     klass = model.super(klass).value_or(0);
   return row;
 }
+
+bool is_of_program(const Row& row) {
+  return row.kind == "static" || (row.kind == "field" && row.where != "?" && !is_of_the_jdk(row.type));
+}
+std::string text_of_field(const Row& row) {
+  return row.kind == "static" ? "static " + row.where : row.type + "." + row.where;
+}
+
+// Which field of the program has the arrays, nodes and collections that refer to the object: over a few of them.
+class Holders {
+ public:
+  Holders(HeapAccess& access, const ReferenceMap& map, const HeapOptions& options)
+      : access_(access), map_(map), options_(options) {}
+
+  Result<> name(std::vector<Row>& rows) {
+    constexpr int kLevels = 5;                       // an entry, its table, the map, the set around it
+    constexpr std::size_t kMost = 256;               // objects of a level: more of them are not examined
+    std::map<Address, std::set<std::size_t>> level;  // what is examined, for which rows
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (rows[i].from != 0 && (rows[i].kind == "element" || (rows[i].kind == "field" && !is_of_program(rows[i]))))
+        level[rows[i].from].insert(i);
+    for (int i = 0; i < kLevels && !level.empty() && level.size() <= kMost; ++i) {
+      JTRACE_ASSIGN_OR_RETURN(level, next(level, rows));
+    }
+    return {};
+  }
+
+ private:
+  using Level = std::map<Address, std::set<std::size_t>>;
+  Result<Level> next(const Level& level, std::vector<Row>& rows) {
+    std::vector<Address> wanted;
+    for (const auto& each : level) wanted.push_back(each.first);
+    seen_.insert(wanted.begin(), wanted.end());
+    JTRACE_ASSIGN_OR_RETURN(const Walked walked, search_for(access_, map_, wanted, options_));
+    Level above;
+    for (const Referrer& referrer : walked.found) {
+      const Row row = row_of(access_.inspection(), referrer);
+      for (const std::size_t i : level.at(referrer.to)) {
+        if (!rows[i].held_by.empty() || row.where == "?") continue;
+        if (is_of_program(row)) rows[i].held_by = text_of_field(row);
+        else if (!seen_.contains(referrer.object)) above[referrer.object].insert(i);
+      }
+    }
+    for (auto& [object, its] : above) std::erase_if(its, [&](std::size_t i) { return !rows[i].held_by.empty(); });
+    std::erase_if(above, [](const auto& each) { return each.second.empty(); });
+    return above;
+  }
+
+  HeapAccess& access_;
+  const ReferenceMap& map_;
+  const HeapOptions& options_;
+  std::set<Address> seen_;
+};
 
 void add_roots(HeapAccess& access, Address wanted, std::vector<Row>& rows, std::vector<std::string>& missing) {
   Inspection& inspection = access.inspection();
@@ -203,40 +156,36 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
   std::vector<NoVisitor> nothing(threads_of(options.heap));
   if (auto first = walk_regions(*access, nothing, 0, options.heap.progress); !first) return fail(first.error());
   const ReferenceMap map = reference_map(*access);
-  std::vector<ReferrerSearch> searches;
-  for (unsigned i = 0; i < threads_of(options.heap); ++i) searches.emplace_back(*access, map, *wanted);
-  auto totals = walk_regions(*access, searches, kWant, options.heap.progress);
-  if (!totals) return fail(totals.error());
+  const std::vector<Address> only = {*wanted};
+  JTRACE_ASSIGN_OR_RETURN(const Walked walked, search_for(*access, map, only, options.heap));
 
   ViewResult result;
   result.missing = access->missing();
-  for (const std::string& line : walk_faults(*totals)) result.missing.push_back(line);
-  std::vector<Referrer> found;
-  for (const ReferrerSearch& search : searches) found.insert(found.end(), search.found().begin(), search.found().end());
-  std::sort(found.begin(), found.end(), [](const Referrer& a, const Referrer& b) {
-    return std::tie(a.object, a.offset, a.element) < std::tie(b.object, b.offset, b.element);
-  });
+  for (const std::string& line : walk_faults(walked.totals)) result.missing.push_back(line);
   std::vector<Row> rows;
-  for (const Referrer& referrer : found) rows.push_back(row_of(inspection, referrer));
+  for (const Referrer& referrer : walked.found) rows.push_back(row_of(inspection, referrer));
   // a word of a mirror that looks like the reference but is not
   std::erase_if(rows, [](const Row& row) { return row.where == "?"; });
   add_roots(*access, *wanted, rows, result.missing);
   const std::size_t all = rows.size();
-  const bool met = std::any_of(searches.begin(), searches.end(), [](const auto& each) { return each.met_wanted(); });
-  if (!met) JTRACE_RETURN_IF_ERROR(check_object(inspection, *wanted));
+  if (!walked.met_first) JTRACE_RETURN_IF_ERROR(check_object(inspection, *wanted));
   if (options.heap.top > 0 && all > options.heap.top) rows.resize(options.heap.top);
+  JTRACE_RETURN_IF_ERROR(Holders(*access, map, options.heap).name(rows));
   JsonWriter json(result.out);
   for (const Row& row : rows) {
     if (options.json) {
       json.begin_object().member("kind", row.kind).member("from", hex(row.from));
-      json.member("class", row.type).member("where", row.where).end_object();
+      json.member("class", row.type).member("where", row.where);
+      if (!row.held_by.empty()) json.member("heldBy", row.held_by);
+      json.end_object();
       continue;
     }
     result.out += row.kind + " " + printable(row.where);
     if (!row.type.empty()) result.out += " of " + printable(row.type) + "@" + hex(row.from);
+    if (!row.held_by.empty()) result.out += ", which " + printable(row.held_by) + " has";
     result.out += "\n";
   }
-  if (options.json) append_walk_members(result.members, *access, *totals, 0);
+  if (options.json) append_walk_members(result.members, *access, walked.totals, 0);
   else
     result.out += counted(all, "reference") +
                   (all > rows.size() ? ", the first " + std::to_string(rows.size()) + " shown" : "") + "\n";

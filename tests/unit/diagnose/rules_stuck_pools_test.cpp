@@ -43,6 +43,7 @@ TEST(StuckPoolRule, NeedsThatAllStandStillAndTasksQueue) {
               Contains("\"t1\", \"t2\": \"t1\" #1 is waiting for an answer, at App.turn(App.java:3)"));
   EXPECT_THAT(found[0].evidence, Contains("the pool <0x42> has 47 tasks in its queue, 6 more than 2.0 s before"));
   EXPECT_THAT(found[0].evidence, Contains(HasSubstr("none of them has gone on for at least 22.0 s")));
+  EXPECT_EQ(found[0].next, "jtrace stack 4711 --java --locals --thread 't*'");
   EXPECT_THAT(found_by(find_stuck_pools, looks_at(0, 0)), IsEmpty());
   EXPECT_THAT(found_by(find_stuck_pools, looks_at(4, 41)), IsEmpty());
 }
