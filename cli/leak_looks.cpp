@@ -1,6 +1,7 @@
 #include "cli/leak_looks.h"
 
 #include <thread>
+#include <vector>
 
 #include "base/log.h"
 #include "base/time_text.h"
@@ -36,11 +37,12 @@ ExitStatus run_leak_looks(InspectArguments arguments, const coreinspect::View& v
   const auto start = Clock::now();
   coreinspect::LeakGrowth growth;
   std::string process_id;
+  std::vector<std::string> missing;  // of the looks before the last
   log_info("three looks within " + duration_text(static_cast<std::uint64_t>(duration.count())));
   for (int i = 0;; ++i) {
     std::this_thread::sleep_until(start + duration * i / (kLooks - 1));
     const std::chrono::duration<double> since = Clock::now() - start;
-    const auto heap = load_heap(arguments);
+    auto heap = load_heap(arguments);
     if (!heap) return report(heap.error());
     if (i == 0) process_id = heap->identity.process_id;
     // The process may have ended, and another have its id.
@@ -48,7 +50,12 @@ ExitStatus run_leak_looks(InspectArguments arguments, const coreinspect::View& v
       return report(
           Error{ErrorCategory::kNotFound, "JVM " + arguments.target + " has ended, another process has its id"});
     growth.look(coreinspect::HeapTree(*heap->graph), since.count());
-    if (i + 1 < kLooks) continue;
+    if (i + 1 < kLooks) {
+      for (const auto& lines : {heap->missing, heap->graph->missing()})
+        for (const std::string& line : lines) missing.push_back("at look " + std::to_string(i + 1) + ": " + line);
+      continue;
+    }
+    heap->missing.insert(heap->missing.end(), missing.begin(), missing.end());
     arguments.options.heap.growth = &growth;
     return run_view_of(*heap, arguments, view);
   }

@@ -160,7 +160,9 @@ TEST_F(Sessions, AreSummarizedBeforeTheyAreListed) {
   const std::string some = view("shop.Session", 2).out;
   EXPECT_THAT(some, ::testing::ContainsRegex("^20 objects of shop.Session, [0-9]+ bytes, 1 of them garbage\n"
                                              "  fields of the 19 that are reachable:\n    user: "));
-  EXPECT_THAT(some, HasSubstr("    level: 0 in 10, 1 in 9\n2 of them, those with the extremes first:\nshop.Session @0x40700\n"));
+  EXPECT_THAT(
+      some,
+      HasSubstr("    level: 0 in 10, 1 in 9\n2 of them, those with the extremes first:\nshop.Session @0x40700\n"));
   EXPECT_THAT(view("shop.Session", 100).out, HasSubstr("\neach of them:\nshop.Session @0x40000\n"));
   // Of a few objects, and of those without fields of the program, the list is enough.
   EXPECT_THAT(view("shop.State", 1).out, HasSubstr(" bytes; the first 1:\n"));
