@@ -7,6 +7,7 @@
 #include "tests/live/heap_peers.h"
 #include "tests/testlib/must.h"
 #include "tests/testlib/require.h"
+#include "tests/testlib/run_command.h"
 #include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/trace_checks.h"
 
