@@ -49,10 +49,10 @@ void add_stack_command(CLI::App& app, ExitStatus& status) {
   add_max_stop(*command, *arguments);
   coreinspect::ThreadChoice& threads = arguments->options.threads;
   command->add_flag("--java", threads.java, "only Java threads and Java frames");
-  command->add_option(
-      "--thread", threads.name,
-      "only threads whose name contains this, or matches a pattern with * and ?; several are separated by "
-      "commas");
+  command->add_option("--thread", threads.name,
+                      "the thread of this name; without one, those whose name contains this, or matches a pattern with "
+                      "* and ?; several are separated by "
+                      "commas");
   command
       ->add_option("--state", threads.state,
                    "only threads in one of these states: NEW, RUNNABLE, BLOCKED, WAITING, TIMED_WAITING, TERMINATED; "

@@ -265,12 +265,29 @@ std::string pause_text(const ThreadSnapshot& snapshot) {
   return text + ".\n\n";
 }
 
-bool is_wanted(const ThreadChoice& choice, const std::string& name, std::string_view state) {
-  const auto patterns = split(choice.name, ',');
-  const bool named = is_chosen(choice.name, name) || std::any_of(patterns.begin(), patterns.end(), [&](auto pattern) {
-                       return !trimmed(pattern).empty() && is_chosen(trimmed(pattern), name);
-                     });
-  if (!named) return false;
+// The threads that a choice names: each word of it is the name of one, if there is such a thread, else a part of names
+// or a pattern.
+class WantedNames {
+ public:
+  WantedNames(const ThreadSnapshot& snapshot, const std::string& choice) {
+    for (const std::string_view word : split(choice, ','))
+      if (!trimmed(word).empty()) words_.emplace_back(trimmed(word));
+    if (words_.size() > 1) words_.push_back(choice);  // names may have commas
+    for (const ThreadReport& each : snapshot.threads) names_.insert(each.shown_name());
+    for (const VirtualThread& each : snapshot.virtual_threads) names_.insert(each.name);
+  }
+  bool has(const std::string& name) const {
+    return words_.empty() || std::any_of(words_.begin(), words_.end(), [&](const std::string& word) {
+             return names_.contains(word) ? name == word : is_chosen(word, name);
+           });
+  }
+
+ private:
+  std::vector<std::string> words_;
+  std::set<std::string> names_;
+};
+
+bool is_wanted(const ThreadChoice& choice, std::string_view state) {
   return choice.state.empty() || ("," + choice.state + ",").find("," + std::string(state) + ",") != std::string::npos;
 }
 
@@ -320,13 +337,14 @@ std::string words_of(const ThreadChoice& choice) {
 
 // Removes the threads that are not wanted. False if a choice was made and nothing is left.
 bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
+  const WantedNames wanted(snapshot, choice.name);
   std::erase_if(snapshot.threads, [&](const ThreadReport& each) {
     const bool is_java = each.java.address != 0;
     if (choice.java && !is_java) return true;
-    return !is_wanted(choice, each.shown_name(), is_java ? each.java.state() : "");
+    return !wanted.has(each.shown_name()) || !is_wanted(choice, is_java ? each.java.state() : "");
   });
   std::erase_if(snapshot.virtual_threads,
-                [&](const VirtualThread& each) { return !is_wanted(choice, each.name, each.state()); });
+                [&](const VirtualThread& each) { return !wanted.has(each.name) || !is_wanted(choice, each.state()); });
   return !choice.is_some() || !snapshot.threads.empty() || !snapshot.virtual_threads.empty();
 }
 

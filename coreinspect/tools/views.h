@@ -20,7 +20,7 @@ namespace jtrace::coreinspect {
 
 // Which threads the view `stack` shows, and in which form.
 struct ThreadChoice {
-  std::string name;     // part of it, or a pattern with * and ?; or several, separated by commas
+  std::string name;     // of one thread, else part of it, or a pattern with * and ?; or several, separated by commas
   std::string state;    // as Thread.State has it, or several, separated by commas; "": any
   bool java = false;    // only Java threads and Java frames
   bool group = false;   // threads with equal frames once

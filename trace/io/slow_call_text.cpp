@@ -30,13 +30,6 @@ void write_end(JsonWriter& json, const auto& call) {
 
 constexpr std::array<const char*, kWaitKinds> kWords = {"blocked", "waiting", "sleeping", "socket I/O", "file I/O"};
 
-// What the owner did meanwhile, if that call is known too: ", in Shop.audit for 207.206 ms".
-std::string work_of_owner(const ScopeStatistics& statistics, const Wait& longest) {
-  const SlowCall* work = statistics.slow.call_of_owner(longest);
-  if (work == nullptr) return {};
-  return ", in " + statistics.scope->method_name(work->method) + " for " + millis(work->duration) + " ms";
-}
-
 // Where and for what the longest wait of a kind was: " in Shop.take for a Shop$Stock that "clerk-1" had".
 std::string of_longest(const ScopeStatistics& statistics, const SlowCall& call, const Wait& longest) {
   const Scope& scope = *statistics.scope;
@@ -134,6 +127,12 @@ std::string named_callee(const Scope& scope, const SlowCall& call) {
 }
 
 }  // namespace
+
+std::string work_of_owner(const ScopeStatistics& statistics, const Wait& wait) {
+  const SlowCall* work = statistics.slow.call_of_owner(wait);
+  if (work == nullptr) return {};
+  return ", in " + statistics.scope->method_name(work->method) + " for " + millis(work->duration) + " ms";
+}
 
 bool shows_other(const SlowCall& call) { return call.other() > call.duration / 100; }
 

@@ -17,6 +17,8 @@ std::string limit_text(std::uint64_t ns);
 // "Shop.serve(#228)  in "clerk-2"", then lines with this margin: what the call waited for, the callees that took its
 // time. Ends with a newline. Without parentheses if the trace has no arguments of it.
 std::string call_lines(const ScopeStatistics& statistics, const SlowCall& call, std::size_t margin);
+// What the owner did while the wait lasted, if that call is known: ", in Shop.audit for 207.206 ms"; else "".
+std::string work_of_owner(const ScopeStatistics& statistics, const Wait& wait);
 // Whether these lines have "other", which needs an explanation, and a thread that "had" a lock.
 bool shows_other(const SlowCall& call);
 bool names_owner(const SlowCall& call);

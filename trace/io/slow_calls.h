@@ -143,6 +143,8 @@ class SlowCalls {
   // How long other threads, each of which counts, waited in the call for its thread, ns. Only waits that began in the
   // call: who owns the lock is known for that moment, and a later call of the thread may wait for the same lock.
   std::uint64_t held_up_others(const SlowCall& call) const;
+  // Waits by the thread that had what they were for, as they ended: the last kMaxWaits of each.
+  const std::unordered_map<std::uint64_t, std::deque<Wait>>& waited_for() const { return waited_for_; }
   // What the owner did while the wait lasted: of its calls that are kept and cover most of that time the one that began
   // last, else that which covers most; null: none is known.
   const SlowCall* call_of_owner(const Wait& wait) const;

@@ -13,6 +13,7 @@
 #include "trace/io/slow_arguments.h"
 #include "trace/io/slow_call_text.h"
 #include "trace/io/slow_idle.h"
+#include "trace/io/slow_locks.h"
 #include "trace/io/statistics_rows.h"
 #include "trace/io/table_rows.h"
 #include "trace/methods_with_callouts.h"
@@ -21,6 +22,7 @@
 namespace jtrace::trace::io {
 namespace {
 
+constexpr std::size_t kLocksShown = 5;
 constexpr std::size_t kSlowestSeen = 5;  // shown if no call took as long as was asked for
 
 struct Chosen {
@@ -339,7 +341,8 @@ std::string slow_text(const Statistics& statistics, const SlowLimits& limits) {
   for (const std::string& process : statistics.process_ids())
     if (const ScopeStatistics* calls = statistics.chosen(process, Family::kCalls))
       if (const std::string text = slow_calls_text(*calls, limits); !text.empty())
-        out += text + lack_of_arguments(*calls, limits) + lost_events(*calls);
+        out += text + waited_locks_text(*calls, waited_locks(*calls, kLocksShown)) + lack_of_arguments(*calls, limits) +
+               lost_events(*calls);
   if (!out.empty()) return out + rest;
   for (const ScopeStatistics& each : statistics.by_scope())
     if (each.scope != nullptr && each.scope->methods_with_callouts == 0u)
@@ -370,6 +373,7 @@ std::string slow_json(const Statistics& statistics, std::string_view input, cons
     json.begin_object().member("processId", process).member("overSeconds", as_seconds(limits.over));
     if (calls->scope->has_events_option) json.member("argumentsRecorded", calls->scope->has_arguments);
     write_slow_calls(json, *calls, limits);
+    write_waited_locks(json, *calls, waited_locks(*calls, limits.rows));
     json.end_object();
   }
   json.end_array().end_object();

@@ -46,7 +46,8 @@ std::string ratio_text(const DiffRow& row) {
   if (row.before.amount == 0 && row.after.amount == 0) return "";
   if (row.before.amount == 0) return "from 0";  // it was there
   if (row.after.amount == 0) return "to 0";
-  return formatted("x %.3g", row.after.amount / row.before.amount);
+  const double ratio = row.after.amount / row.before.amount;
+  return formatted(ratio >= 1000 && ratio < 1e6 ? "x %.0f" : "x %.3g", ratio);
 }
 std::string count_text(const DiffRow& row) {
   if (row.before.count == 0 && row.after.count == 0) return {};
@@ -92,7 +93,7 @@ std::string table_head(const DiffTable& table) {
   const std::string times = has_counts(table) ? right_aligned(counted, 22) : "";
   if (table.is_comparable())
     return right_aligned("BEFORE", 14) + right_aligned("AFTER", 15) + right_aligned("CHANGE", 16) +
-           right_aligned("RATIO", 10) + times;
+           right_aligned("RATIO", 11) + times;
   return right_aligned(table.lost_before != 0 ? ">= BEFORE" : "BEFORE", 14) +
          right_aligned(table.lost_after != 0 ? ">= AFTER" : "AFTER", 15) +
          (table.has_shares() ? right_aligned("SHARE", 18) : "") + (has_counts(table) ? right_aligned("MEAN", 26) : "") +
@@ -103,7 +104,7 @@ std::string row_text(const DiffTable& table, const DiffRow& row) {
   std::string out = right_aligned(amount_text(table.unit, row.before.amount), 14) +
                     right_aligned(amount_text(table.unit, row.after.amount), 15);
   if (table.is_comparable())
-    out += right_aligned(change_text(table.unit, row.change()), 16) + right_aligned(ratio_text(row), 10);
+    out += right_aligned(change_text(table.unit, row.change()), 16) + right_aligned(ratio_text(row), 11);
   if (table.has_shares()) out += right_aligned(share_text(table, row), 18);
   if (!table.is_comparable() && has_counts(table)) out += right_aligned(each_text(table, row), 26);
   if (has_counts(table)) out += right_aligned(count_text(row), 22);

@@ -215,6 +215,13 @@ TEST_F(SlowTrace, WhatTheOwnerDidMeanwhileIsSaid) {
     if (row["method"] == "wants") {
       EXPECT_EQ(row["longestWaits"][0]["ownerIn"], "keeps");
     }
+  write(TraceEnd{.traceIdRef = "t", .time = at(482)});
+  calls(200);
+  EXPECT_THAT(text_,
+              HasSubstr("           1     241.000    241.000   0.241 s (50 %)  a lock that \"holder\" had, in keeps "
+                        "for 300.000 ms\n"));
+  ASSERT_EQ(all_["locks"].size(), 1u);
+  EXPECT_DOUBLE_EQ(all_["locks"][0]["somebodyWaited"], 0.241);
 }
 
 // --events counts has those too that were too short to be recorded.
