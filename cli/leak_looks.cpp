@@ -22,11 +22,12 @@ Result<> check(InspectArguments& arguments, const coreinspect::View& view) {
   if (is_file_name(arguments.target))
     return fail(ErrorCategory::kUsage, "--duration: " + arguments.target + " does not change",
                 "jtrace heap diff OLD NEW compares two heaps");
-  if (arguments.format == "xml") return fail(ErrorCategory::kUsage, "leaks has no --format xml with --duration");
   JTRACE_ASSIGN_OR_RETURN(const pid_t pid, select_jvm(arguments.target, Takes::kJvmOrFile));
   arguments.target = std::to_string(pid);
   InspectArguments settled = arguments;
-  return settle_output(settled, view);
+  JTRACE_RETURN_IF_ERROR(settle_output(settled, view));
+  if (settled.format == "xml") return fail(ErrorCategory::kUsage, "leaks has no --format xml with --duration");
+  return {};
 }
 
 }  // namespace
