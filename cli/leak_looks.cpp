@@ -27,7 +27,9 @@ Result<> check(InspectArguments& arguments, const coreinspect::View& view) {
   InspectArguments settled = arguments;
   JTRACE_RETURN_IF_ERROR(settle_output(settled, view));
   if (settled.format == "xml") return fail(ErrorCategory::kUsage, "leaks has no --format xml with --duration");
-  return {};
+  // That the file can be made; it is not, yet.
+  const auto output = open_whole_output(arguments.output);
+  return output ? Result<>() : fail(output.error());
 }
 
 }  // namespace
