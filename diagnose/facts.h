@@ -80,6 +80,7 @@ struct PoolFact {
   std::vector<ThreadKey> threads;
   bool may_grow = false;                // it has fewer than its maximum: it starts one when its queue is full
   std::optional<std::uint64_t> queued;  // tasks that wait in its queue
+  bool is_scheduled = false;            // some of them may not be due yet
 };
 
 // A circle of waits through the queues of pools (coreinspect/tools/pool_circles.h).

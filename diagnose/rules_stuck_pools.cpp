@@ -106,7 +106,7 @@ void find_stuck_pools(const Facts& facts, std::vector<Finding>& found) {
   if (facts.looks.size() < 2 || stands_still(facts)) return;
   const ThreadsLook& last = facts.looks.back();
   for (const PoolFact& each : last.pools) {
-    if (each.threads.empty() || each.queued.value_or(0) == 0) continue;
+    if (each.threads.empty() || each.queued.value_or(0) == 0 || each.is_scheduled) continue;
     const auto told = std::count_if(each.threads.begin(), each.threads.end(), [&](ThreadKey key) {
       const ThreadFact* thread = last.find(key);
       return thread != nullptr && is_told_elsewhere(*thread);

@@ -186,7 +186,7 @@ ThreadsLook facts_of(const coreinspect::Inspection& inspection, const coreinspec
   for (const auto& circle : coreinspect::pool_circles(coreinspect::pool_waits(locks, tasks)))
     look.pool_circles.push_back({ids_of(circle.others, locks), circle.pools});
   for (const coreinspect::Pool& each : tasks.pools)
-    look.pools.push_back({each.object, ids_of(each.threads, locks), each.may_grow, each.queued});
+    look.pools.push_back({each.object, ids_of(each.threads, locks), each.may_grow, each.queued, each.is_scheduled});
   return look;
 }
 

@@ -37,12 +37,13 @@ void LeakGrowth::look(const HeapTree& tree, double seconds) {
     const Key key = key_of(each);
     const auto [at, fresh] = look.seen.try_emplace(key);
     if (fresh) {
-      at->second = {std::move(each), std::move(above)};
+      const std::uint64_t retained = each.retained, entries = each.entries;
+      at->second = {std::move(each), std::move(above), 1, retained, entries};
       continue;
     }
     ++at->second.suspects;
-    at->second.suspect.retained += each.retained;
-    at->second.suspect.entries += each.entries;
+    at->second.retained += each.retained;
+    at->second.entries += each.entries;
   }
   looks_.push_back(std::move(look));
 }
@@ -53,7 +54,7 @@ GrowingLeak LeakGrowth::grown(const Key& key, const Seen& last) const {
     const auto found = look.seen.find(key);
     LeakSize size{.seconds = look.seconds};
     if (found != look.seen.end())
-      size = {look.seconds, found->second.suspect.retained, found->second.suspect.entries, found->second.suspects};
+      size = {look.seconds, found->second.retained, found->second.entries, found->second.suspects};
     leak.sizes.push_back(size);
   }
   const auto first =

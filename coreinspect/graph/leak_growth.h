@@ -48,8 +48,8 @@ class LeakGrowth {
   using Key = std::tuple<std::string, std::string, std::string>;
   struct Seen {
     LeakSuspect suspect;
-    std::vector<Key> above;  // the suspects that dominate it
-    std::uint64_t suspects = 1;
+    std::vector<Key> above;                                 // the suspects that dominate it
+    std::uint64_t suspects = 1, retained = 0, entries = 0;  // of all of this key; `suspect` is the first of them
   };
   struct Look {
     double seconds = 0;

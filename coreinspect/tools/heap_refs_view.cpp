@@ -78,22 +78,29 @@ class Holders {
   Holders(HeapAccess& access, const ReferenceMap& map, const HeapOptions& options)
       : access_(access), map_(map), options_(options) {}
 
-  Result<> name(std::vector<Row>& rows) {
-    constexpr int kLevels = 5;                       // an entry, its table, the map, the set around it
-    constexpr std::size_t kMost = 256;               // objects of a level: more of them are not examined
-    std::map<Address, std::set<std::size_t>> level;  // what is examined, for which rows
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (rows[i].from != 0 && (rows[i].kind == "element" || (rows[i].kind == "field" && !is_of_program(rows[i]))))
-        level[rows[i].from].insert(i);
-    for (int i = 0; i < kLevels && !level.empty() && level.size() <= kMost; ++i) {
-      JTRACE_ASSIGN_OR_RETURN(level, next(level, rows));
+  // Whether all were looked for: not if there are too many.
+  Result<bool> name(std::vector<Row>& rows) {
+    constexpr int kLevels = 5;          // an entry, its table, the map, the set around it
+    constexpr std::size_t kMost = 256;  // objects of a level
+    for (const Row& row : rows)
+      if (needs_name(row)) names_[row.from];
+    Level level;  // each examined object, and for which of the first ones
+    for (const auto& each : names_) level[each.first] = {each.first};
+    for (int i = 0; i < kLevels && !level.empty(); ++i) {
+      if (level.size() > kMost) return false;
+      JTRACE_ASSIGN_OR_RETURN(level, next(level));
     }
-    return {};
+    for (Row& row : rows)
+      if (needs_name(row)) row.held_by = names_[row.from];
+    return true;
   }
 
  private:
-  using Level = std::map<Address, std::set<std::size_t>>;
-  Result<Level> next(const Level& level, std::vector<Row>& rows) {
+  using Level = std::map<Address, std::set<Address>>;
+  static bool needs_name(const Row& row) {
+    return row.from != 0 && (row.kind == "element" || (row.kind == "field" && !is_of_program(row)));
+  }
+  Result<Level> next(const Level& level) {
     std::vector<Address> wanted;
     for (const auto& each : level) wanted.push_back(each.first);
     seen_.insert(wanted.begin(), wanted.end());
@@ -101,13 +108,14 @@ class Holders {
     Level above;
     for (const Referrer& referrer : walked.found) {
       const Row row = row_of(access_.inspection(), referrer);
-      for (const std::size_t i : level.at(referrer.to)) {
-        if (!rows[i].held_by.empty() || row.where == "?") continue;
-        if (is_of_program(row)) rows[i].held_by = text_of_field(row);
-        else if (!seen_.contains(referrer.object)) above[referrer.object].insert(i);
+      if (row.where == "?") continue;
+      for (const Address first : level.at(referrer.to)) {
+        if (!names_[first].empty()) continue;
+        if (is_of_program(row)) names_[first] = text_of_field(row);
+        else if (!seen_.contains(referrer.object)) above[referrer.object].insert(first);
       }
     }
-    for (auto& [object, its] : above) std::erase_if(its, [&](std::size_t i) { return !rows[i].held_by.empty(); });
+    for (auto& [object, firsts] : above) std::erase_if(firsts, [&](Address each) { return !names_[each].empty(); });
     std::erase_if(above, [](const auto& each) { return each.second.empty(); });
     return above;
   }
@@ -115,6 +123,7 @@ class Holders {
   HeapAccess& access_;
   const ReferenceMap& map_;
   const HeapOptions& options_;
+  std::map<Address, std::string> names_;  // of the first ones, which refer to the object
   std::set<Address> seen_;
 };
 
@@ -170,7 +179,8 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
   const std::size_t all = rows.size();
   if (!walked.met_first) JTRACE_RETURN_IF_ERROR(check_object(inspection, *wanted));
   if (options.heap.top > 0 && all > options.heap.top) rows.resize(options.heap.top);
-  JTRACE_RETURN_IF_ERROR(Holders(*access, map, options.heap).name(rows));
+  const auto named = Holders(*access, map, options.heap).name(rows);
+  if (!named) result.missing.push_back("which fields of the program have these: " + named.error().message());
   JsonWriter json(result.out);
   for (const Row& row : rows) {
     if (options.json) {
@@ -187,7 +197,8 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
   }
   if (options.json) append_walk_members(result.members, *access, walked.totals, 0);
   else
-    result.out += counted(all, "reference") +
+    result.out += std::string(named && !*named ? "too many arrays and entries to tell which fields have them\n" : "") +
+                  counted(all, "reference") +
                   (all > rows.size() ? ", the first " + std::to_string(rows.size()) + " shown" : "") + "\n";
   return result;
 }

@@ -98,6 +98,11 @@ std::optional<std::uint64_t> size_of_queue(const Fields& fields, Address pool) {
   return size < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(size));
 }
 
+bool is_scheduled(const Fields& fields, Address pool) {
+  return fields.class_of(fields.reference(pool, "workQueue")) ==
+         "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue";
+}
+
 // Only then a pool starts threads beyond its core.
 bool may_be_full(const Fields& fields, Address queue) {
   const std::int32_t capacity = fields.number(queue, "capacity");
@@ -189,8 +194,11 @@ class Search {
     if (count != static_cast<std::int32_t>(workers.size())) return;
     const bool may_grow =
         count < fields_.number(pool, "maximumPoolSize") && may_be_full(fields_, fields_.reference(pool, "workQueue"));
-    found_.pools.push_back(
-        {.object = pool, .threads = std::move(workers), .may_grow = may_grow, .queued = size_of_queue(fields_, pool)});
+    found_.pools.push_back({.object = pool,
+                            .threads = std::move(workers),
+                            .may_grow = may_grow,
+                            .queued = size_of_queue(fields_, pool),
+                            .is_scheduled = is_scheduled(fields_, pool)});
   }
 
   Fields fields_;

@@ -24,6 +24,7 @@ struct Pool {
   std::vector<Address> threads;           // LockFacts::Party::key
   bool may_grow = false;                  // it has fewer threads than its maximum: it starts one when its queue is full
   std::optional<std::uint64_t> queued{};  // tasks in its queue; nothing if this class of queues is not known
+  bool is_scheduled = false;              // its queue has tasks that are not due yet, too
 };
 
 // "order-exec-*" of "order-exec-1" and "order-exec-12", the names of all its threads, which differ in the number at the

@@ -275,6 +275,7 @@ class WantedNames {
     if (words_.size() != 1 && !choice.empty()) words_.push_back(choice);  // names may have commas
     for (const ThreadReport& each : snapshot.threads) names_.insert(each.shown_name());
     for (const VirtualThread& each : snapshot.virtual_threads) names_.insert(each.name);
+    if (names_.contains(choice)) words_ = {choice};
   }
   bool has(const std::string& name) const {
     return words_.empty() || std::any_of(words_.begin(), words_.end(), [&](const std::string& word) {

@@ -32,6 +32,8 @@ std::optional<std::string_view> quoted(std::string_view argument) {
   return argument.substr(1, end - 1);
 }
 
+constexpr char kEscape = '\\';  // texts are written with escapes: what begins with one is not compared
+
 // How most of the texts begin: as long a part as `least` calls have.
 std::string common_beginning(const std::map<std::string, std::size_t>& texts, std::size_t least) {
   std::string beginning;
@@ -42,7 +44,8 @@ std::string common_beginning(const std::map<std::string, std::size_t>& texts, st
     const auto most =
         std::max_element(next.begin(), next.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (most == next.end() || most->second < least)
-      return beginning.substr(0, first_not_utf8(beginning).value_or(beginning.size()));
+      return beginning.substr(0,
+                              std::min(first_not_utf8(beginning).value_or(beginning.size()), beginning.find(kEscape)));
     beginning += most->first;
   }
 }
@@ -64,16 +67,19 @@ std::string reversed(std::string_view text) { return {text.rbegin(), text.rend()
 void add_parts(CommonArguments& common, std::size_t position, const std::map<std::string_view, std::size_t>& values) {
   std::map<std::string, std::size_t> texts, backwards;
   std::size_t known = 0;
+  bool has_escapes = false;
   for (const auto& [value, calls] : values)
     if (const auto text = quoted(value)) {
       known += calls;
       texts[std::string(*text)] += calls;
+      has_escapes = has_escapes || text->find(kEscape) != text->npos;
       if (value.ends_with('"')) backwards[reversed(*text)] += calls;
     }
   const std::size_t least = (9 * common.calls + 9) / 10;
   if (known < common.calls) return;
   if (const std::string begin = common_beginning(texts, least); !begin.empty())
     common.values.push_back({position, begin, calls_with(texts, begin), CommonArguments::Part::kBeginning});
+  if (has_escapes) return;
   if (const std::string end = common_beginning(backwards, least); !end.empty() && is_whole_backwards(end))
     common.values.push_back({position, reversed(end), calls_with(backwards, end), CommonArguments::Part::kEnd});
 }

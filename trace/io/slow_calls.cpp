@@ -87,6 +87,12 @@ void Durations::add(std::uint64_t ns) {
   longest_ = std::max(longest_, ns);
 }
 
+std::uint64_t Durations::count_from(std::uint64_t ns) const {
+  std::uint64_t count = 0;
+  for (std::size_t bucket = bucket_of(ns); bucket < buckets_.size(); ++bucket) count += buckets_[bucket];
+  return count;
+}
+
 std::uint64_t Durations::percentile(double share) const {
   const auto wanted = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_)));
   std::uint64_t seen = 0;
@@ -309,7 +315,7 @@ const SlowCall* SlowCalls::call_of_owner(const Wait& wait) const {
       found = &call;
       found_covers = covers;
     }
-  return found;
+  return found_covers < (wait.until - wait.since) / 2 ? nullptr : found;
 }
 
 // A wait ends after the call that kept it waiting, so this is known only at the end of the trace.

@@ -43,6 +43,8 @@ class Durations {
   void add(std::uint64_t ns);
   std::uint64_t count() const { return count_; }
   std::uint64_t longest() const { return longest_; }
+  // How many took this time or more: about, some that took an eighth less may be among them.
+  std::uint64_t count_from(std::uint64_t ns) const;
   // The time that `share` (0 to 1) of the calls did not exceed; 0 without calls.
   std::uint64_t percentile(double share) const;
 
@@ -146,7 +148,7 @@ class SlowCalls {
   // Waits by the thread that had what they were for, as they ended: the last kMaxWaits of each.
   const std::unordered_map<std::uint64_t, std::deque<Wait>>& waited_for() const { return waited_for_; }
   // What the owner did while the wait lasted: of its calls that are kept and cover most of that time the one that began
-  // last, else that which covers most; null: none is known.
+  // last, else that which covers most, if it is half or more; null: none is known.
   const SlowCall* call_of_owner(const Wait& wait) const;
   // The longest call that is not kept, ns; 0: all are. Of those that are all naps, or of the others.
   std::uint64_t longest_left_out(bool naps) const { return (naps ? napping_ : busy_).longest_left_out; }

@@ -27,28 +27,25 @@ void each_method(const std::vector<const SlowCall*>& calls, auto&& f) {
   }
 }
 
-// A method that is quick most of the time does not wait for work when it sleeps: quick calls may have been counted
-// only. Nor does one that sleeps several times as long as it does mostly.
-bool is_quick_mostly(const ScopeStatistics& statistics, const SlowCall& call, std::int64_t idle) {
+// A method whose calls are shorter most of the time does not wait for work when it sleeps for so long: those that were
+// only counted are shorter. Nor does one that sleeps several times as long as it does mostly.
+bool is_unusual(const ScopeStatistics& statistics, const SlowCall& call, std::uint64_t over) {
   constexpr std::uint64_t kSeveral = 4;
-  if (call.of(WaitKind::kSleeping).ns < call.duration / 2) return false;
+  if (call.of(WaitKind::kSleeping).ns < call.duration / 2 || statistics.scope->losses.any()) return false;
   const auto times = statistics.slow.methods().find(call.method);
-  if (times != statistics.slow.methods().end() && call.duration / kSeveral >= times->second.percentile(0.5))
-    return true;
-  const auto found = statistics.methods.find(call.method);
-  return found != statistics.methods.end() && found->second.has_count &&
-         static_cast<std::int64_t>(found->second.counted) > 2 * idle;
+  if (times == statistics.slow.methods().end()) return false;
+  if (call.duration / kSeveral >= times->second.percentile(0.5)) return true;
+  return times->second.count() + quick_calls(statistics, call.method) > kSeveral * times->second.count_from(over);
 }
 
 // Moves the calls of methods of which `busy` has more to the end of `busy`.
-void move_exceptions(const ScopeStatistics& statistics, std::vector<const SlowCall*>& idle,
+void move_exceptions(const ScopeStatistics& statistics, std::uint64_t over, std::vector<const SlowCall*>& idle,
                      std::vector<const SlowCall*>& busy) {
   std::unordered_map<std::uint64_t, std::int64_t> others;  // by method: by how many more calls are not idle
-  std::unordered_map<std::uint64_t, std::int64_t> slept;
   for (const SlowCall* call : busy) ++others[call->method];
-  for (const SlowCall* call : idle) --others[call->method], ++slept[call->method];
+  for (const SlowCall* call : idle) --others[call->method];
   const auto first = std::stable_partition(idle.begin(), idle.end(), [&](const SlowCall* call) {
-    return others[call->method] <= 0 && !is_quick_mostly(statistics, *call, slept[call->method]);
+    return others[call->method] <= 0 && !is_unusual(statistics, *call, over);
   });
   busy.insert(busy.end(), first, idle.end());
   idle.erase(first, idle.end());
@@ -56,15 +53,26 @@ void move_exceptions(const ScopeStatistics& statistics, std::vector<const SlowCa
 
 }  // namespace
 
+std::uint64_t quick_calls(const ScopeStatistics& statistics, std::uint64_t method) {
+  const auto counted = statistics.methods.find(method);
+  if (counted == statistics.methods.end() || !counted->second.has_count || statistics.scope->losses.any()) return 0;
+  const auto times = statistics.slow.methods().find(method);
+  const std::uint64_t others =
+      (times == statistics.slow.methods().end() ? 0 : times->second.count()) + statistics.threads.size();
+  return counted->second.counted - std::min(counted->second.counted, others);
+}
+
 IdleCalls divide_idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows,
                             std::vector<const SlowCall*>& busy) {
   std::vector<const SlowCall*> idle = statistics.slow.longest_first(over, false, Which::kIdle);
-  move_exceptions(statistics, idle, busy);
+  const std::size_t all_idle = idle.size();
+  move_exceptions(statistics, over, idle, busy);
+  const bool has_exceptions = idle.size() != all_idle;
   std::stable_sort(busy.begin(), busy.end(),
                    [](const SlowCall* a, const SlowCall* b) { return a->duration > b->duration; });
   const auto open = statistics.slow.longest_first(over, true, Which::kIdle);
   idle.insert(idle.end(), open.begin(), open.end());
-  IdleCalls made{.all = idle.size()};
+  IdleCalls made{.all = idle.size(), .has_exceptions = has_exceptions};
   std::unordered_map<std::uint64_t, IdleMethod> methods;
   std::unordered_map<std::uint64_t, std::unordered_set<std::uint64_t>> threads;
   for (const SlowCall* call : idle) {

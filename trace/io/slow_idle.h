@@ -19,15 +19,19 @@ struct IdleMethod {
   const SlowCall* longest = nullptr;
 };
 struct IdleCalls {
-  Rows<IdleMethod> methods;  // that with the longest call first
-  std::size_t all = 0;       // number of calls
-  bool are_more = false;     // there were, which are not kept
+  Rows<IdleMethod> methods;     // that with the longest call first
+  std::size_t all = 0;          // number of calls
+  bool are_more = false;        // there were, which are not kept
+  bool has_exceptions = false;  // some of those that slept are among the others
 };
 // Divides the idle calls of `over` ns or longer. Where most calls of a method are not idle, or quick, one that slept is
 // the exception, not the rule: those that ended are added to `busy`, which has all others of that time, longest first.
 // The rest is returned. `statistics` is borrowed.
 IdleCalls divide_idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows,
                             std::vector<const SlowCall*>& busy);
+// How many calls of the method surely took too little time to be recorded: they were counted (--events counts), and as
+// many as there are threads may not have ended. 0: not known.
+std::uint64_t quick_calls(const ScopeStatistics& statistics, std::uint64_t method);
 // Methods whose calls that are kept are idle, and the callees that take their time.
 std::unordered_set<std::uint64_t> idle_methods(const ScopeStatistics& statistics);
 

@@ -37,16 +37,16 @@ std::string time_text(std::uint64_t ns, std::uint64_t length) {
   return text;
 }
 
-// What all calls of the owner's method took: about as long it has the lock. "": it is not known.
+// What all calls of the owner's method took, of all threads and with what they waited themselves. "": it is not known.
 std::string all_calls_text(const ScopeStatistics& statistics, const WaitedLock& lock) {
   const SlowCall* work = statistics.slow.call_of_owner(lock.longest);
   const auto method = work == nullptr ? statistics.methods.end() : statistics.methods.find(work->method);
   if (method == statistics.methods.end() || method->second.calls < 2) return {};
-  return "; its " + std::to_string(method->second.calls) + " calls took " +
+  return "; all " + std::to_string(method->second.calls) + " calls of it took " +
          time_text(method->second.total, length_of(*statistics.scope));
 }
 
-// 'java.lang.Object that "archive-1" had, in Journal.turnPage for 181.203 ms; its 40 calls took 7.215 s (90 %)'
+// 'java.lang.Object that "archive-1" had, in Journal.turnPage for 181.203 ms; all 40 calls of it took 7.215 s (90 %)'
 std::string lock_text(const ScopeStatistics& statistics, const WaitedLock& lock) {
   const Scope& scope = *statistics.scope;
   const std::string type = lock.monitor == 0 ? "?" : type_of_object(scope, lock.monitor);
@@ -89,8 +89,13 @@ std::vector<WaitedLock> waited_locks(const ScopeStatistics& statistics, std::siz
 std::string waited_locks_text(const ScopeStatistics& statistics, const std::vector<WaitedLock>& locks) {
   if (locks.empty()) return {};
   const std::uint64_t length = length_of(*statistics.scope);
+  const auto& owners = statistics.slow.waited_for();
+  const bool is_cut = std::any_of(owners.begin(), owners.end(),
+                                  [](const auto& each) { return each.second.size() >= SlowCalls::kMaxWaits; });
   std::string out =
-      "  locks that threads waited for, by who had them as the wait began\n"
+      "  locks that threads waited for, by who had them as the wait began" +
+      (is_cut ? " (of the last " + std::to_string(SlowCalls::kMaxWaits) + " waits for each thread)" : std::string()) +
+      "\n"
       "       WAITS   IN ALL ms LONGEST ms  SOMEBODY WAITED  THE LOCK\n";
   for (const WaitedLock& lock : locks) {
     out += "  " + right_aligned(std::to_string(lock.waits), 10) + right_aligned(millis(lock.total), 12) +

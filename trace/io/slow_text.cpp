@@ -109,16 +109,23 @@ std::string rate_text(const Scope& scope, std::size_t calls) {
   return text;
 }
 
-// Of all calls, where their number is known: those that were too short to be recorded are shorter than `least` ns.
-std::string percentile_text(const Durations& times, const MethodStatistics* all, double share, std::uint64_t least) {
+// Of all calls, where their number is known: those that were too short to be recorded are shorter than `least` ns. Some
+// of the others may not have ended, or were lost: "?" where these may decide it, ">" where they are many.
+std::string percentile_text(const ScopeStatistics& statistics, std::uint64_t method, const Durations& times,
+                            double share, std::uint64_t least) {
+  constexpr std::uint64_t kMany = 50;  // one in so many
+  const MethodStatistics* all = with_count(statistics, method);
   const std::uint64_t recorded = times.count();
-  const std::uint64_t quick = all == nullptr || least == 0 ? 0 : all->counted - std::min(all->counted, recorded);
-  const auto rank = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(quick + recorded)));
-  if (quick == 0) return millis(times.percentile(share));
-  if (rank > quick) return millis(times.percentile(static_cast<double>(rank - quick) / static_cast<double>(recorded)));
-  char text[32];
-  std::snprintf(text, sizeof text, "<%g", static_cast<double>(least) / 1e6);
-  return text;
+  if (all == nullptr || least == 0 || all->counted <= recorded) return millis(times.percentile(share));
+  const std::uint64_t rest = all->counted - recorded, quick = quick_calls(statistics, method);
+  const auto rank = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all->counted)));
+  char below[32];
+  std::snprintf(below, sizeof below, "<%g", static_cast<double>(least) / 1e6);
+  if (rank <= quick) return below;
+  if (rank <= rest) return "?";
+  const std::uint64_t time = times.percentile((static_cast<double>(rank - rest) - 0.5) / static_cast<double>(recorded));
+  if (time < least) return below;
+  return ((rest - quick) * kMany > all->counted ? ">" : "") + millis(time);
 }
 
 void append_call(std::string& out, const ScopeStatistics& statistics, const SlowCall& call) {
@@ -219,9 +226,9 @@ std::string footnotes(const ScopeStatistics& statistics, const Chosen& chosen) {
 }
 
 // The longest are kept: of calls of that duration there were more.
-bool are_more(const ScopeStatistics& statistics, const SlowLimits& limits) {
+bool are_more(const ScopeStatistics& statistics, const Chosen& chosen, const SlowLimits& limits) {
   const SlowCalls& slow = statistics.slow;
-  const std::uint64_t idle = limits.with_idle ? slow.longest_left_out(true) : 0;
+  const std::uint64_t idle = limits.with_idle || chosen.idle.has_exceptions ? slow.longest_left_out(true) : 0;
   return limits.over != 0 && std::max(slow.longest_left_out(false), idle) >= limits.over;
 }
 
@@ -239,9 +246,9 @@ std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, co
            limit_text(limits.over) + (chosen.idle_is_slow ? " but idle ones" : "") +
            (chosen.ended.empty() && chosen.open.empty() ? "" : "; the slowest seen");
   else
-    text = (are_more(statistics, limits) ? "more than " : "") + std::to_string(chosen.all) +
+    text = (are_more(statistics, chosen, limits) ? "more than " : "") + std::to_string(chosen.all) +
            (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more" +
-           (are_more(statistics, limits) ? "" : rate_text(*statistics.scope, chosen.all));
+           (are_more(statistics, chosen, limits) ? "" : rate_text(*statistics.scope, chosen.all));
   if (const std::string& all = statistics.scope->slower_than; !all.empty())
     text += " (the trace has those of " + recorded_from(all) + " and more" +
             (chosen.is_slow ? "" : statistics.scope->longest_note()) + ", and their callers)";
@@ -290,7 +297,8 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
     const MethodStatistics* all = with_count(statistics, id);
     const std::string of_all = right_aligned(all == nullptr ? "-" : std::to_string(all->counted), 11);
     out += "  " + right_aligned(std::to_string(times->count()), 10) + (counts ? of_all : "");
-    for (const double share : {0.5, 0.9, 0.99}) out += right_aligned(percentile_text(*times, all, share, recorded), 11);
+    for (const double share : {0.5, 0.9, 0.99})
+      out += right_aligned(percentile_text(statistics, id, *times, share, recorded), 11);
     out += right_aligned(millis(times->longest()), 11) + "  " + printable(statistics.scope->method_name(id)) + "\n";
   }
   return out + more_rows(methods.left_out);
@@ -299,7 +307,7 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
 void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const SlowLimits& limits) {
   const Chosen chosen = choose(statistics, limits);
   json.member("slowCallsAll", chosen.all).member("slowCallsOpen", chosen.all_open);
-  json.member("slowCallsMore", are_more(statistics, limits)).key("slowCalls").begin_array();
+  json.member("slowCallsMore", are_more(statistics, chosen, limits)).key("slowCalls").begin_array();
   for (const SlowCall* call : chosen.ended) write_call(json, statistics, *call);
   for (const SlowCall* call : chosen.open) write_call(json, statistics, *call);
   json.end_array();

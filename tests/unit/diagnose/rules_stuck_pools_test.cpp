@@ -63,6 +63,12 @@ TEST(StuckPoolRule, AnIdleThreadOrOneThatMovedOnEndsIt) {
   EXPECT_THAT(found_by(find_stuck_pools, facts), IsEmpty());
 }
 
+TEST(StuckPoolRule, LeavesOutTasksThatMayNotBeDue) {
+  Facts facts = looks_at(0, 41);
+  for (ThreadsLook& look : facts.looks) look.pools[0].is_scheduled = true;
+  EXPECT_THAT(found_by(find_stuck_pools, facts), IsEmpty());
+}
+
 TEST(StuckPoolRule, LeavesLocksAndTasksToTheirOwnRules) {
   Facts facts = looks_at(0, 41);
   facts.looks.back().threads[0].wait->owner = 9;

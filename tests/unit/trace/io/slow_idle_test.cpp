@@ -106,6 +106,20 @@ TEST_F(SlowTrace, ACallThatSleptIsListedWhereMostOfItsMethodAreQuick) {
   EXPECT_EQ(all_["idleCalls"][0]["method"], "pause");
 }
 
+// However many naps there are, of which only some are kept.
+TEST_F(SlowTrace, ManyNapsOfOneMethodStayIdle) {
+  define(1, "poll");
+  constexpr std::uint64_t kNaps = 3 * SlowCalls::kMaxKept;
+  for (std::uint64_t i = 0; i < kNaps; ++i) {
+    enter(1, 100 * i);
+    sleep(100 * i, 100 * i + 20);
+    leave(100 * i + 20);
+  }
+  write(MethodCount{.count = kNaps, .methodIdRef = MethodId(1), .traceIdRef = "t"});
+  EXPECT_TRUE(calls(15).empty()) << text_;
+  EXPECT_EQ(all_["idleCallsAll"], SlowCalls::kMaxKept);
+}
+
 TEST_F(SlowTrace, ACallThatSleptMuchLongerThanMostIsListed) {
   define(1, "read");
   for (std::uint64_t i = 0; i < 10; ++i) {
