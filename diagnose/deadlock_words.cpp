@@ -67,6 +67,20 @@ std::vector<std::string> extent_of(const Facts& facts, const Keys& circle, std::
   return lines;
 }
 
+const PoolFact* pool_with(const ThreadsLook& look, const std::vector<ThreadKey>& threads) {
+  const auto found = std::find_if(look.pools.begin(), look.pools.end(), [&](const PoolFact& each) {
+    return std::is_permutation(each.threads.begin(), each.threads.end(), threads.begin(), threads.end());
+  });
+  return found == look.pools.end() ? nullptr : &*found;
+}
+
+std::string all_of(const ThreadsLook& look, const PoolFact& pool) {
+  const std::string name = name_of(look, pool);
+  return (pool.threads.size() == 1 ? "the only thread of "
+                                   : "all " + std::to_string(pool.threads.size()) + " threads of ") +
+         (name.empty() ? "a pool" : "the pool " + quoted(name));
+}
+
 std::string name_of(const ThreadsLook& look, const PoolFact& pool) {
   std::vector<std::string> names;
   for (const ThreadKey key : pool.threads)

@@ -19,6 +19,10 @@ std::string stuck_words(const Facts& facts, const std::set<ThreadKey>& stuck);
 // back from the last one, there is this circle; at least 1.
 std::vector<std::string> extent_of(const Facts& facts, const std::set<ThreadKey>& circle, std::size_t looks);
 
+// The pool with these threads; null: there is none. A collection may move a pool: it is known by its threads.
+const PoolFact* pool_with(const ThreadsLook& look, const std::vector<ThreadKey>& threads);
+// 'all 2 threads of the pool "io-*"'
+std::string all_of(const ThreadsLook& look, const PoolFact& pool);
 // "order-exec-*"; "": its threads have no name in common (coreinspect::pool_name).
 std::string name_of(const ThreadsLook& look, const PoolFact& pool);
 // "the pool <0x40> has 41 tasks in its queue"; only if their number is known.

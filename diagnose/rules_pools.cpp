@@ -45,14 +45,6 @@ std::size_t looks_with(const Facts& facts, const Keys& threads) {
   return static_cast<std::size_t>(last - facts.looks.rbegin());
 }
 
-// 'all 2 threads of the pool "io-*"'
-std::string all_of(const ThreadsLook& look, const PoolFact& pool) {
-  const std::string name = name_of(look, pool);
-  return (pool.threads.size() == 1 ? "the only thread of "
-                                   : "all " + std::to_string(pool.threads.size()) + " threads of ") +
-         (name.empty() ? "a pool" : "the pool " + quoted(name));
-}
-
 std::string sentence_of(const ThreadsLook& look, const PoolCircleFact& circle) {
   std::vector<std::string> names, pools;
   for (const ThreadKey key : circle.others)

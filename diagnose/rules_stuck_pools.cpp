@@ -27,12 +27,9 @@ bool is_told_elsewhere(const ThreadFact& thread) {
   return wait.blocks() || wait.kind == "queued" || wait.kind == "task" || wait.kind == "end";
 }
 
-// A collection may move the pool: it is known by its threads.
 bool has_queue(const ThreadsLook& look, const std::vector<ThreadKey>& threads) {
-  return std::any_of(look.pools.begin(), look.pools.end(), [&](const PoolFact& each) {
-    return each.queued.value_or(0) > 0 &&
-           std::is_permutation(each.threads.begin(), each.threads.end(), threads.begin(), threads.end());
-  });
+  const PoolFact* pool = pool_with(look, threads);
+  return pool != nullptr && pool->queued.value_or(0) > 0;
 }
 
 // Each of them has a task, and was in one wait from the first look to the last.
@@ -72,12 +69,10 @@ void add_places(const Places& places, std::vector<std::string>& evidence) {
 std::string queue_words(const Facts& facts, const PoolFact& pool) {
   std::string text = tasks_of(pool);
   const ThreadsLook& first = facts.looks.front();
-  for (const PoolFact& each : first.pools)
-    if (std::is_permutation(each.threads.begin(), each.threads.end(), pool.threads.begin(), pool.threads.end()) &&
-        each.queued && *each.queued < *pool.queued)
-      text += ", " + std::to_string(*pool.queued - *each.queued) + " more than " +
-              time_between(first, facts.looks.back()) + " before";
-  return text;
+  const PoolFact* then = pool_with(first, pool.threads);
+  if (then == nullptr || !then->queued || *then->queued >= *pool.queued) return text;
+  return text + ", " + std::to_string(*pool.queued - *then->queued) + " more than " +
+         time_between(first, facts.looks.back()) + " before";
 }
 
 Finding stuck(const Facts& facts, const PoolFact& pool) {
@@ -88,11 +83,9 @@ Finding stuck(const Facts& facts, const PoolFact& pool) {
                   .confidence = lasted >= kLong ? Confidence::kLikely : Confidence::kHint,
                   .next = "jtrace stack " + facts.target + " --java " +
                           (name.empty() ? "--group" : "--locals --thread " + shell_word(name))};
-  finding.sentence = (pool.threads.size() == 1 ? "The only thread of "
-                                               : "All " + std::to_string(pool.threads.size()) + " threads of ") +
-                     (name.empty() ? "a pool" : "the pool " + quoted(name)) +
-                     (pool.threads.size() == 1 ? " waits" : " wait") + " in a task, and " +
+  finding.sentence = all_of(look, pool) + (pool.threads.size() == 1 ? " waits" : " wait") + " in a task, and " +
                      counted(*pool.queued, "task") + " " + (*pool.queued == 1 ? "waits" : "wait") + " in its queue.";
+  finding.sentence.front() = finding.sentence.front() == 'a' ? 'A' : 'T';
   add_places(places_of(look, pool), finding.evidence);
   finding.evidence.push_back(queue_words(facts, pool));
   finding.evidence.push_back("none of them has gone on for at least " + lasted_words(facts, lasted));

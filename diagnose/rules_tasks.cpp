@@ -37,13 +37,10 @@ bool is_starved(const ThreadsLook& look, const PoolFact& pool) {
   return !pool.threads.empty() && stuck_of(look, pool).size() == pool.threads.size();
 }
 
-// A collection may move the pool: it is known by its threads. Null: it is not there, or not starved.
+// Null: it is not there, or not starved.
 const PoolFact* starved_pool(const ThreadsLook& look, const std::vector<ThreadKey>& threads) {
-  const auto found = std::find_if(look.pools.begin(), look.pools.end(), [&](const PoolFact& each) {
-    return std::is_permutation(each.threads.begin(), each.threads.end(), threads.begin(), threads.end()) &&
-           is_starved(look, each);
-  });
-  return found == look.pools.end() ? nullptr : &*found;
+  const PoolFact* pool = pool_with(look, threads);
+  return pool != nullptr && is_starved(look, *pool) ? pool : nullptr;
 }
 
 bool has_starved(const ThreadsLook& look, const std::vector<ThreadKey>& threads) {
