@@ -1,7 +1,5 @@
 #include "sampling/split_waits.h"
 
-#include <algorithm>
-
 namespace jtrace::sampling {
 namespace {
 
@@ -13,8 +11,8 @@ constexpr std::uint64_t kFactor = 8, kLongestInterval = 1000 * kMillisecond;
 
 bool is_interval(std::uint64_t length) {
   std::uint64_t interval = kMillisecond;
-  while (interval < kLongestInterval && length >= std::min(interval * kFactor, kLongestInterval))
-    interval = std::min(interval * kFactor, kLongestInterval);
+  for (std::uint64_t next = interval; next <= kLongestInterval && next <= length; next *= kFactor) interval = next;
+  if (length >= kLongestInterval) interval = kLongestInterval;
   // A timer is never early; the processor may be late.
   return length >= interval && length - interval <= 3 * kMillisecond / 10 + interval / 20;
 }

@@ -1,15 +1,11 @@
 // The view refs: who refers to an object: fields and elements of other objects, static fields, roots.
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
-#include <tuple>
 
 #include "base/jdk_names.h"
 #include "base/strings.h"
-#include "coreinspect/gc/histogram.h"
 #include "coreinspect/hprof/dump_threads.h"
-#include "coreinspect/hprof/hprof_writer.h"
 #include "coreinspect/hprof/vm_roots.h"
 #include "coreinspect/tools/heap_referrers.h"
 #include "coreinspect/tools/heap_views.h"

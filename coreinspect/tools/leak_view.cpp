@@ -1,5 +1,6 @@
 // leaks: the suspects of one look, or what grew between several, as text and JSON.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "base/size_text.h"
@@ -65,7 +66,7 @@ void write_growth(const GrowingLeak& leak, JsonWriter& json) {
 // "+20.1 KiB/s (1.2 MiB a minute, 70.7 MiB an hour), +13.2 entries/s".
 std::string rate_text(const GrowingLeak& leak) {
   constexpr double kMinute = 60, kHour = 3600;
-  const double bytes = leak.bytes_per_second < 0 ? -leak.bytes_per_second : leak.bytes_per_second;
+  const double bytes = std::abs(leak.bytes_per_second);
   const std::string sign = leak.bytes_per_second < 0 ? "-" : "+";
   std::string text = sign + size_text(static_cast<std::uint64_t>(bytes)) + "/s (" +
                      size_text(static_cast<std::uint64_t>(bytes * kMinute)) + " a minute, " +

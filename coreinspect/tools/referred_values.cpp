@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/primitive_types.h"
 #include "base/quoted_text.h"
 #include "base/strings.h"
 #include "coreinspect/graph/content_hash.h"
@@ -67,9 +68,9 @@ ReferredValues::Value ReferredValues::value_of(std::uint64_t bits, std::uint8_t 
 }
 
 std::string ReferredValues::text_of(std::uint64_t bits, std::uint8_t type) {
-  constexpr std::string_view kDescriptors = "ZCFDBSIJ";
-  if (type < kBooleanType || type >= kBooleanType + kDescriptors.size()) return "?";
-  const std::string text = primitive_text(bits, kDescriptors[type - kBooleanType]);
+  const PrimitiveType* primitive = primitive_of_code(type);
+  if (primitive == nullptr) return "?";
+  const std::string text = primitive_text(bits, primitive->letter);
   return type == kCharType ? "'" + escaped_text(text) + "'" : text;
 }
 

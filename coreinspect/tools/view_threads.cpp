@@ -270,9 +270,10 @@ std::string pause_text(const ThreadSnapshot& snapshot) {
 class WantedNames {
  public:
   WantedNames(const ThreadSnapshot& snapshot, const std::string& choice) {
+    if (choice.empty()) return;
     for (const std::string_view word : split(choice, ','))
       if (!trimmed(word).empty()) words_.emplace_back(trimmed(word));
-    if (words_.size() != 1 && !choice.empty()) words_.push_back(choice);  // names may have commas
+    if (words_.size() != 1) words_.push_back(choice);  // names may have commas
     for (const ThreadReport& each : snapshot.threads) names_.insert(each.shown_name());
     for (const VirtualThread& each : snapshot.virtual_threads) names_.insert(each.name);
     if (names_.contains(choice)) words_ = {choice};

@@ -114,10 +114,9 @@ class TextView {
   // " (35.2 MiB a second for 10.0 s)"; "" if it is not known how long the trace is.
   std::string rate_text(double bytes) const {
     const Scope* scope = statistics_.scope;
-    if (scope == nullptr || !scope->start.present() || !scope->end.present()) return {};
-    const std::uint64_t start = scope->start.ns(), end = scope->end.ns();
-    if (end <= start) return {};
-    const double seconds = static_cast<double>(end - start) / 1e9;
+    const std::uint64_t length = scope == nullptr ? 0 : scope->length();
+    if (length == 0) return {};
+    const double seconds = static_cast<double>(length) / 1e9;
     char time[32];
     std::snprintf(time, sizeof time, "%.1f s)", seconds);
     return " (" + size_text(rounded(bytes / seconds)) + " a second for " + time;

@@ -52,8 +52,12 @@ struct Scope {
   std::string process_id, process_name, hostname, node_id, executable, vm;
   std::uint64_t pid = 0;
   std::uint64_t traces = 0;
-  bool snapshot = false;    // jtrace.kind: stacks without an end, one moment
-  Time start, end;          // of its first trace, of its last
+  bool snapshot = false;  // jtrace.kind: stacks without an end, one moment
+  Time start, end;        // of its first trace, of its last
+  // How long it took, ns; 0: that is not known.
+  std::uint64_t length() const {
+    return start.present() && end.present() && end.ns() > start.ns() ? end.ns() - start.ns() : 0;
+  }
   Time created, destroyed;  // the agent, or the tool that took the part of one
   Losses losses;
   std::uint64_t gc_interval = 0;  // ns: of a series of counters, between two looks for pauses; 0: it is none

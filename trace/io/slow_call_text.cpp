@@ -104,8 +104,7 @@ void write_waits(JsonWriter& json, const ScopeStatistics& statistics, const Slow
     if (longest.method != 0) json.member("in", scope.method_name(longest.method));
     if (longest.monitor != 0) json.member("monitor", type_of_object(scope, longest.monitor));
     if (longest.owner != 0) json.member("owner", scope.thread_name(longest.owner));
-    if (const SlowCall* work = longest.owner == 0 ? nullptr : statistics.slow.call_of_owner(longest))
-      json.member("ownerIn", scope.method_name(work->method)).member("ownerCallSeconds", as_seconds(work->duration));
+    if (longest.owner != 0) write_work_of_owner(json, statistics, longest);
     json.end_object();
   }
   json.end_array();
@@ -132,6 +131,12 @@ std::string work_of_owner(const ScopeStatistics& statistics, const Wait& wait) {
   const SlowCall* work = statistics.slow.call_of_owner(wait);
   if (work == nullptr) return {};
   return ", in " + statistics.scope->method_name(work->method) + " for " + millis(work->duration) + " ms";
+}
+
+void write_work_of_owner(JsonWriter& json, const ScopeStatistics& statistics, const Wait& wait) {
+  if (const SlowCall* work = statistics.slow.call_of_owner(wait))
+    json.member("ownerIn", statistics.scope->method_name(work->method))
+        .member("ownerCallSeconds", as_seconds(work->duration));
 }
 
 bool shows_other(const SlowCall& call) { return call.other() > call.duration / 100; }

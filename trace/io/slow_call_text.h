@@ -19,6 +19,8 @@ std::string limit_text(std::uint64_t ns);
 std::string call_lines(const ScopeStatistics& statistics, const SlowCall& call, std::size_t margin);
 // What the owner did while the wait lasted, if that call is known: ", in Shop.audit for 207.206 ms"; else "".
 std::string work_of_owner(const ScopeStatistics& statistics, const Wait& wait);
+// The same as members of the JSON object that is open.
+void write_work_of_owner(JsonWriter& json, const ScopeStatistics& statistics, const Wait& wait);
 // Whether these lines have "other", which needs an explanation, and a thread that "had" a lock.
 bool shows_other(const SlowCall& call);
 bool names_owner(const SlowCall& call);

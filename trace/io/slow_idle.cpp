@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "trace/io/slow_call_text.h"
+#include "trace/io/slow_counts.h"
 #include "trace/io/statistics_rows.h"
 
 namespace jtrace::trace::io {
@@ -52,15 +53,6 @@ void move_exceptions(const ScopeStatistics& statistics, std::uint64_t over, std:
 }
 
 }  // namespace
-
-std::uint64_t quick_calls(const ScopeStatistics& statistics, std::uint64_t method) {
-  const auto counted = statistics.methods.find(method);
-  if (counted == statistics.methods.end() || !counted->second.has_count || statistics.scope->losses.any()) return 0;
-  const auto times = statistics.slow.methods().find(method);
-  const std::uint64_t others =
-      (times == statistics.slow.methods().end() ? 0 : times->second.count()) + statistics.threads.size();
-  return counted->second.counted - std::min(counted->second.counted, others);
-}
 
 IdleCalls divide_idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows,
                             std::vector<const SlowCall*>& busy) {

@@ -29,9 +29,6 @@ struct IdleCalls {
 // The rest is returned. `statistics` is borrowed.
 IdleCalls divide_idle_calls(const ScopeStatistics& statistics, std::uint64_t over, std::size_t rows,
                             std::vector<const SlowCall*>& busy);
-// How many calls of the method surely took too little time to be recorded: they were counted (--events counts), and as
-// many as there are threads may not have ended. 0: not known.
-std::uint64_t quick_calls(const ScopeStatistics& statistics, std::uint64_t method);
 // Methods whose calls that are kept are idle, and the callees that take their time.
 std::unordered_set<std::uint64_t> idle_methods(const ScopeStatistics& statistics);
 

@@ -12,12 +12,6 @@
 namespace jtrace::trace::io {
 namespace {
 
-// How long the trace took, ns; 0: not known.
-std::uint64_t length_of(const Scope& scope) {
-  if (!scope.start.present() || !scope.end.present() || scope.end.ns() <= scope.start.ns()) return 0;
-  return scope.end.ns() - scope.start.ns();
-}
-
 // The time that the intervals cover. They are sorted by their begins.
 std::uint64_t covered(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& intervals) {
   std::uint64_t sum = 0, until = 0;
@@ -43,7 +37,7 @@ std::string all_calls_text(const ScopeStatistics& statistics, const WaitedLock& 
   const auto method = work == nullptr ? statistics.methods.end() : statistics.methods.find(work->method);
   if (method == statistics.methods.end() || method->second.calls < 2) return {};
   return "; all " + std::to_string(method->second.calls) + " calls of it took " +
-         time_text(method->second.total, length_of(*statistics.scope));
+         time_text(method->second.total, statistics.scope->length());
 }
 
 // 'java.lang.Object that "archive-1" had, in Journal.turnPage for 181.203 ms; all 40 calls of it took 7.215 s (90 %)'
@@ -73,7 +67,7 @@ std::vector<WaitedLock> waited_locks(const ScopeStatistics& statistics, std::siz
       intervals[key].emplace_back(wait.since, wait.until);
     }
   std::vector<WaitedLock> sorted;
-  const std::uint64_t least = length_of(*statistics.scope) / 100;
+  const std::uint64_t least = statistics.scope->length() / 100;
   for (auto& [key, lock] : locks) {
     auto& its = intervals[key];
     std::sort(its.begin(), its.end());
@@ -88,7 +82,7 @@ std::vector<WaitedLock> waited_locks(const ScopeStatistics& statistics, std::siz
 
 std::string waited_locks_text(const ScopeStatistics& statistics, const std::vector<WaitedLock>& locks) {
   if (locks.empty()) return {};
-  const std::uint64_t length = length_of(*statistics.scope);
+  const std::uint64_t length = statistics.scope->length();
   const auto& owners = statistics.slow.waited_for();
   const bool is_cut = std::any_of(owners.begin(), owners.end(),
                                   [](const auto& each) { return each.second.size() >= SlowCalls::kMaxWaits; });
@@ -115,8 +109,7 @@ void write_waited_locks(JsonWriter& json, const ScopeStatistics& statistics, con
     json.member("seconds", as_seconds(lock.total))
         .member("longest", as_seconds(lock.longest.until - lock.longest.since))
         .member("somebodyWaited", as_seconds(lock.any));
-    if (const SlowCall* work = statistics.slow.call_of_owner(lock.longest))
-      json.member("ownerIn", scope.method_name(work->method)).member("ownerCallSeconds", as_seconds(work->duration));
+    write_work_of_owner(json, statistics, lock.longest);
     json.end_object();
   }
   json.end_array();

@@ -12,6 +12,7 @@
 #include "trace/filter_example.h"
 #include "trace/io/slow_arguments.h"
 #include "trace/io/slow_call_text.h"
+#include "trace/io/slow_counts.h"
 #include "trace/io/slow_idle.h"
 #include "trace/io/slow_locks.h"
 #include "trace/io/statistics_rows.h"
@@ -89,20 +90,15 @@ Rows<SlowMethod> slow_methods(const ScopeStatistics& statistics, const SlowLimit
   return methods;
 }
 
-// Also those that were too short to be recorded, if the trace has their number (--events counts).
-const MethodStatistics* with_count(const ScopeStatistics& statistics, std::uint64_t method) {
-  const auto found = statistics.methods.find(method);
-  return found == statistics.methods.end() || !found->second.has_count ? nullptr : &found->second;
-}
 bool has_counts(const ScopeStatistics& statistics, const Rows<SlowMethod>& methods) {
   return std::any_of(methods.begin(), methods.end(),
-                     [&](const SlowMethod& each) { return with_count(statistics, each.first) != nullptr; });
+                     [&](const SlowMethod& each) { return counted_calls(statistics, each.first).has_value(); });
 }
 
 // " in 10.0 s, 1.3 a second".
 std::string rate_text(const Scope& scope, std::size_t calls) {
-  if (!scope.start.present() || !scope.end.present() || scope.end.ns() <= scope.start.ns()) return {};
-  const double seconds = static_cast<double>(scope.end.ns() - scope.start.ns()) / 1e9;
+  if (scope.length() == 0) return {};
+  const double seconds = static_cast<double>(scope.length()) / 1e9;
   char text[64];
   std::snprintf(text, sizeof text, " in %.1f s, %.*f a second", seconds, static_cast<double>(calls) < seconds ? 2 : 1,
                 static_cast<double>(calls) / seconds);
@@ -114,18 +110,17 @@ std::string rate_text(const Scope& scope, std::size_t calls) {
 std::string percentile_text(const ScopeStatistics& statistics, std::uint64_t method, const Durations& times,
                             double share, std::uint64_t least) {
   constexpr std::uint64_t kMany = 50;  // one in so many
-  const MethodStatistics* all = with_count(statistics, method);
-  const std::uint64_t recorded = times.count();
-  if (all == nullptr || least == 0 || all->counted <= recorded) return millis(times.percentile(share));
-  const std::uint64_t rest = all->counted - recorded, quick = quick_calls(statistics, method);
-  const auto rank = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all->counted)));
+  const std::uint64_t recorded = times.count(), all = counted_calls(statistics, method).value_or(0);
+  if (least == 0 || all <= recorded) return millis(times.percentile(share));
+  const std::uint64_t rest = all - recorded, quick = quick_calls(statistics, method);
+  const auto rank = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all)));
   char below[32];
   std::snprintf(below, sizeof below, "<%g", static_cast<double>(least) / 1e6);
   if (rank <= quick) return below;
   if (rank <= rest) return "?";
   const std::uint64_t time = times.percentile((static_cast<double>(rank - rest) - 0.5) / static_cast<double>(recorded));
   if (time < least) return below;
-  return ((rest - quick) * kMany > all->counted ? ">" : "") + millis(time);
+  return ((rest - quick) * kMany > all ? ">" : "") + millis(time);
 }
 
 void append_call(std::string& out, const ScopeStatistics& statistics, const SlowCall& call) {
@@ -240,15 +235,15 @@ std::string recorded_from(const std::string& slower_than) {
 
 std::string headline(const ScopeStatistics& statistics, const Chosen& chosen, const SlowLimits& limits) {
   std::string text;
+  const bool more = are_more(statistics, chosen, limits);
   if (limits.over == 0) text = "the slowest of the calls";
   else if (!chosen.is_slow)
     text = (!statistics.scope->losses.any() ? "no call took " : "no call that was recorded took ") +
            limit_text(limits.over) + (chosen.idle_is_slow ? " but idle ones" : "") +
            (chosen.ended.empty() && chosen.open.empty() ? "" : "; the slowest seen");
   else
-    text = (are_more(statistics, chosen, limits) ? "more than " : "") + std::to_string(chosen.all) +
-           (chosen.all == 1 ? " call" : " calls") + " of " + limit_text(limits.over) + " and more" +
-           (are_more(statistics, chosen, limits) ? "" : rate_text(*statistics.scope, chosen.all));
+    text = (more ? "more than " : "") + counted(chosen.all, "call") + " of " + limit_text(limits.over) + " and more" +
+           (more ? "" : rate_text(*statistics.scope, chosen.all));
   if (const std::string& all = statistics.scope->slower_than; !all.empty())
     text += " (the trace has those of " + recorded_from(all) + " and more" +
             (chosen.is_slow ? "" : statistics.scope->longest_note()) + ", and their callers)";
@@ -294,8 +289,8 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   out += std::string("       CALLS") + (counts ? " OF SO MANY" : "") +
          "   ~50 % ms   ~90 % ms   ~99 % ms LONGEST ms  METHOD (~: about, at most an eighth too high)\n";
   for (const auto& [id, times] : methods) {
-    const MethodStatistics* all = with_count(statistics, id);
-    const std::string of_all = right_aligned(all == nullptr ? "-" : std::to_string(all->counted), 11);
+    const auto all = counted_calls(statistics, id);
+    const std::string of_all = right_aligned(all ? std::to_string(*all) : "-", 11);
     out += "  " + right_aligned(std::to_string(times->count()), 10) + (counts ? of_all : "");
     for (const double share : {0.5, 0.9, 0.99})
       out += right_aligned(percentile_text(statistics, id, *times, share, recorded), 11);
@@ -323,7 +318,7 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   for (const auto& [id, times] : methods) {
     json.begin_object().member("method", statistics.scope->method_name(id)).member("calls", times->count());
-    if (const MethodStatistics* all = with_count(statistics, id)) json.member("allCalls", all->counted);
+    if (const auto all = counted_calls(statistics, id)) json.member("allCalls", *all);
     json.member("p50", as_seconds(times->percentile(0.5))).member("p90", as_seconds(times->percentile(0.9)));
     json.member("p99", as_seconds(times->percentile(0.99))).member("longest", as_seconds(times->longest()));
     json.end_object();
