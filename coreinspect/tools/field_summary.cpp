@@ -84,6 +84,7 @@ class Summary {
     }
     for (State& each : states_) all.fields.push_back(summary_of(each));
     all.left_out = left_out_.size();
+    all.masked.assign(masked_.begin(), masked_.end());
     return all;
   }
 
@@ -95,7 +96,6 @@ class Summary {
   using Field = std::pair<std::uint32_t, std::uint32_t>;  // numbers of the class that declares it, and in it
 
   bool is_shown(const std::string& declared_by, const std::string& name, std::uint8_t type) const {
-    if (!secrets_ && names_secret_field(name)) return false;
     return !redacted_ || type == kReferenceType || stays_redacted(declared_by, name) || kept_.keeps(declared_by, name);
   }
   const std::vector<Slot>& slots_of(std::uint32_t class_number) {
@@ -107,6 +107,10 @@ class Summary {
       const std::string& by = graph_.classes()[declared].name;
       const std::string name = graph_.file().text(field.name);
       if (is_class_of_the_jdk(by) || !is_shown(by, name, place.type)) return true;
+      if (!secrets_ && place.type == kReferenceType && names_secret_field(name)) {
+        masked_.insert(name);
+        return true;
+      }
       const Field key{declared, number};
       auto known = numbers_.find(key);
       if (known == numbers_.end()) {
@@ -229,6 +233,7 @@ class Summary {
   std::vector<std::optional<std::vector<Slot>>> plans_;  // by class number
   std::map<Field, std::size_t> numbers_;                 // of states
   std::set<Field> left_out_;
+  std::set<std::string> masked_;
   std::vector<State> states_;
 };
 

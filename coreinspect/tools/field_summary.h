@@ -51,10 +51,11 @@ struct FieldSummaries {
   static constexpr std::size_t kMost = 20;  // fields
   std::uint64_t objects = 0;                // that are reachable
   std::vector<FieldSummary> fields;         // those of the class first, then those of its superclasses
+  std::vector<std::string> masked;          // the names of those that are left out because they name a secret
   std::size_t left_out = 0;                 // more than kMost
 };
 
-// Fields whose names mark a secret are left out, unless `secrets`; of a redacted dump all contents are.
+// Reference fields whose names mark a secret are left out, unless `secrets`; of a redacted dump all contents are.
 FieldSummaries summarize_fields(const ObjectGraph& graph, std::span<const std::uint32_t> objects, bool secrets);
 
 }  // namespace jtrace::coreinspect

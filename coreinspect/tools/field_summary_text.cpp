@@ -133,6 +133,7 @@ std::string text_of(const FieldSummaries& summaries, bool some) {
     if (field.objects < summaries.objects) text += "  (" + printable(field.declared_by) + ")";
     text += "\n";
   }
+  for (const std::string& name : summaries.masked) text += "    " + printable(name) + ": masked (--show-secrets)\n";
   if (summaries.left_out > 0) text += "    " + counted(summaries.left_out, "more field") + "\n";
   if (text.empty()) return "";
   return (some ? "  fields of the " + std::to_string(summaries.objects) + " that are reachable:\n"
@@ -140,13 +141,18 @@ std::string text_of(const FieldSummaries& summaries, bool some) {
          text;
 }
 
-std::string json_of(const FieldSummaries& summaries) {
+std::string json_members_of(const FieldSummaries& summaries) {
   std::string text;
   JsonWriter json(text);
   json.begin_array();
   for (const FieldSummary& field : summaries.fields) write_field(json, field);
   json.end_array();
-  return text;
+  std::string masked;
+  JsonWriter names(masked);
+  names.begin_array();
+  for (const std::string& name : summaries.masked) names.value(name);
+  names.end_array();
+  return "\"fieldSummary\":" + text + ",\"maskedFields\":" + masked;
 }
 
 }  // namespace jtrace::coreinspect

@@ -10,7 +10,7 @@ namespace jtrace::coreinspect {
 // A line for each field of which there is something to say, after a heading; "" if there is none. `some`: there is
 // garbage besides the objects.
 std::string text_of(const FieldSummaries& summaries, bool some);
-// An array.
-std::string json_of(const FieldSummaries& summaries);
+// The members fieldSummary and maskedFields, both arrays.
+std::string json_members_of(const FieldSummaries& summaries);
 
 }  // namespace jtrace::coreinspect

@@ -25,7 +25,7 @@ struct Row {
   std::string kind;  // "field", "element", "static", or a kind of root
   Address from = 0;
   std::string type, where;
-  std::string held_by;  // of an array or an object of the JDK: the field of the program that has it
+  std::string held_by;  // of an array or an object of the JDK: the fields of the program that have it
 };
 
 // The field of an object at that offset: a field of its class or a superclass; for a mirror a static field. "?" if
@@ -68,31 +68,45 @@ std::string text_of_field(const Row& row) {
   return row.kind == "static" ? "static " + row.where : row.type + "." + row.where;
 }
 
-// Which field of the program has the arrays, nodes and collections that refer to the object: over a few of them.
+// Which fields of the program have the arrays, nodes and collections that refer to the object: over a few of them, the
+// nearest ones.
 class Holders {
  public:
   Holders(HeapAccess& access, const ReferenceMap& map, const HeapOptions& options)
       : access_(access), map_(map), options_(options) {}
 
-  // Whether all were looked for: not if there are too many.
-  Result<bool> name(std::vector<Row>& rows) {
-    constexpr int kLevels = 5;          // an entry, its table, the map, the set around it
-    constexpr std::size_t kMost = 256;  // objects of a level
+  // What is to say of those without a name; "": nothing.
+  Result<std::string> name(std::vector<Row>& rows) {
     for (const Row& row : rows)
       if (needs_name(row)) names_[row.from];
     Level level;  // each examined object, and for which of the first ones
     for (const auto& each : names_) level[each.first] = {each.first};
-    for (int i = 0; i < kLevels && !level.empty(); ++i) {
-      if (level.size() > kMost) return false;
+    for (int i = 0; i < kLevels && !level.empty() && level.size() <= kMost; ++i) {
       JTRACE_ASSIGN_OR_RETURN(level, next(level));
     }
     for (Row& row : rows)
-      if (needs_name(row)) row.held_by = names_[row.from];
-    return true;
+      if (needs_name(row)) row.held_by = joined(names_[row.from]);
+    return note_of(level);
   }
 
  private:
   using Level = std::map<Address, std::set<Address>>;
+  static constexpr int kLevels = 5;          // an entry, its table, the map, the set around it
+  static constexpr std::size_t kMost = 256;  // objects of a level
+
+  static std::string note_of(const Level& left) {
+    if (left.empty()) return {};
+    if (left.size() > kMost) return "too many arrays and entries to tell which fields have all of them\n";
+    std::set<Address> open;
+    for (const auto& each : left) open.insert(each.second.begin(), each.second.end());
+    return "no field of the program within " + std::to_string(kLevels) + " steps has " + std::to_string(open.size()) +
+           " of these arrays and objects of the JDK\n";
+  }
+  static std::string joined(const std::set<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
+    return text;
+  }
   static bool needs_name(const Row& row) {
     return row.from != 0 && (row.kind == "element" || (row.kind == "field" && !is_of_program(row)));
   }
@@ -106,8 +120,7 @@ class Holders {
       const Row row = row_of(access_.inspection(), referrer);
       if (row.where == "?") continue;
       for (const Address first : level.at(referrer.to)) {
-        if (!names_[first].empty()) continue;
-        if (is_of_program(row)) names_[first] = text_of_field(row);
+        if (is_of_program(row)) names_[first].insert(text_of_field(row));
         else if (!seen_.contains(referrer.object)) above[referrer.object].insert(first);
       }
     }
@@ -119,7 +132,7 @@ class Holders {
   HeapAccess& access_;
   const ReferenceMap& map_;
   const HeapOptions& options_;
-  std::map<Address, std::string> names_;  // of the first ones, which refer to the object
+  std::map<Address, std::set<std::string>> names_;  // of the first ones, which refer to the object
   std::set<Address> seen_;
 };
 
@@ -188,13 +201,14 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
     }
     result.out += row.kind + " " + printable(row.where);
     if (!row.type.empty()) result.out += " of " + printable(row.type) + "@" + hex(row.from);
-    if (!row.held_by.empty()) result.out += ", which " + printable(row.held_by) + " has";
+    if (!row.held_by.empty())
+      result.out +=
+          ", which " + printable(row.held_by) + (row.held_by.find(" and ") == std::string::npos ? " has" : " have");
     result.out += "\n";
   }
   if (options.json) append_walk_members(result.members, *access, walked.totals, 0);
   else
-    result.out += std::string(named && !*named ? "too many arrays and entries to tell which fields have them\n" : "") +
-                  counted(all, "reference") +
+    result.out += named.value_or("") + counted(all, "reference") +
                   (all > rows.size() ? ", the first " + std::to_string(rows.size()) + " shown" : "") + "\n";
   return result;
 }

@@ -139,7 +139,7 @@ Result<ViewResult> graph_instances(const ObjectGraph& graph, const ViewOptions& 
   if (all > shown) extremes = objects_with_extremes(graph, summaries, (shown + 1) / 2);
   if (options.json)
     result.members = "\"objects\":" + std::to_string(all) + ",\"bytes\":" + std::to_string(found.bytes) +
-                     ",\"garbage\":" + std::to_string(found.garbage) + ",\"fieldSummary\":" + json_of(summaries);
+                     ",\"garbage\":" + std::to_string(found.garbage) + "," + json_members_of(summaries);
   else if (all == 0)
     result.out = "no object of " + choice.text() + (options.heap.subclasses ? kNoImplementers : "") + "\n";
   else result.out = heading(found, choice, shown, text_of(summaries, found.garbage > 0), !extremes.empty());

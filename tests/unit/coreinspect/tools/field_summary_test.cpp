@@ -136,12 +136,13 @@ TEST_F(Sessions, AreSummarizedFieldByField) {
             "    parts: java.lang.Object[] with 3 elements each\n"
             "    number: 0 @0x40000 to 19 @0x41300, 20 different values\n"
             "    level: 0 in 10, 1 in 10\n"
-            "    gift: null in all  (shop.Vip)\n");
+            "    gift: null in all  (shop.Vip)\n"
+            "    password: masked (--show-secrets)\n");
 }
 
 TEST_F(Sessions, ShowSecretsOnRequestOnly) {
   read(sessions_dump());
-  EXPECT_THAT(text(), Not(HasSubstr("password")));
+  EXPECT_THAT(text(), HasSubstr("    password: masked (--show-secrets)\n"));
   EXPECT_THAT(text(true), HasSubstr("    password: 20 different texts\n"));
 }
 
@@ -162,7 +163,8 @@ TEST_F(Sessions, AreSummarizedBeforeTheyAreListed) {
                                              "  fields of the 19 that are reachable:\n    user: "));
   EXPECT_THAT(
       some,
-      HasSubstr("    level: 0 in 10, 1 in 9\n2 of them, those with the extremes first:\nshop.Session @0x40700\n"));
+      HasSubstr(
+          "    password: masked (--show-secrets)\n2 of them, those with the extremes first:\nshop.Session @0x40700\n"));
   EXPECT_THAT(view("shop.Session", 100).out, HasSubstr("\neach of them:\nshop.Session @0x40000\n"));
   // Of a few objects, and of those without fields of the program, the list is enough.
   EXPECT_THAT(view("shop.State", 1).out, HasSubstr(" bytes; the first 1:\n"));
@@ -170,6 +172,7 @@ TEST_F(Sessions, AreSummarizedBeforeTheyAreListed) {
   const std::string members = view("shop.Session", 1, true).members;
   EXPECT_THAT(members, HasSubstr(R"("fieldSummary":[{"name":"user","declaredBy":"shop.Session","kind":"text")"));
   EXPECT_THAT(members, HasSubstr(R"("least":0,"most":5,"leastAt":"0x40000","mostAt":"0x40700")"));
+  EXPECT_THAT(members, HasSubstr(R"("maskedFields":["password"])"));
   EXPECT_THAT(members, HasSubstr(R"({"value":"GONE","count":3,"at":"0x40000"})"));
 }
 
