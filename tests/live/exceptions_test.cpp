@@ -130,7 +130,7 @@ TEST_P(ExceptionsTest, AreSwallowedOnlyIfTheHandlerDropsThem) {
   EXPECT_EQ(view["data"][0]["exceptionHandlersNotKnown"], 0);
   EXPECT_THAT(must(run_jtrace({"exceptions", jvm.path()})).out,
               AllOf(HasSubstr("  239 exceptions "),
-                    HasSubstr(", 141 swallowed (caught and dropped), 72 caught and used (logged, stored, asked), 26 "
+                    HasSubstr("\n  141 swallowed (caught and dropped), 72 caught and used (logged, stored, asked), 26 "
                               "wrapped in another\n"),
                     Not(HasSubstr("does not say"))));
 }
@@ -205,10 +205,10 @@ TEST_P(ExceptionsTest, StandInStatsAndReportToo) {
   jvm.ask_each({"swallowed 30", "kept 5"});
   jvm.finish_valid();
   EXPECT_THAT(must(run_jtrace({"exceptions", jvm.path()})).out,
-              AllOf(HasSubstr("35 exceptions in "), HasSubstr(", 35 swallowed"), Not(HasSubstr("?")),
+              AllOf(HasSubstr("35 exceptions in "), HasSubstr("\n  35 swallowed"), Not(HasSubstr("?")),
                     HasSubstr("thrown in Throws.fail:" + std::to_string(line_of("fail")) +
                               ", caught in Throws.swallowed:" + std::to_string(line_of("swallowed")))));
-  EXPECT_THAT(must(run_jtrace({"stats", jvm.path()})).out, HasSubstr(", 35 swallowed (caught and dropped)"));
+  EXPECT_THAT(must(run_jtrace({"stats", jvm.path()})).out, HasSubstr("\n  35 swallowed (caught and dropped)"));
   const json stats = json::parse(must(run_jtrace({"stats", jvm.path(), "--format", "json"})).out);
   EXPECT_EQ(stats["data"][0]["exceptionsSwallowed"], 35);
 }

@@ -156,8 +156,8 @@ std::string headline(const ScopeStatistics& statistics) {
   text += exceptions.thrown() == 1 ? " exception" : " exceptions";
   text += rate_text(statistics);
   const std::uint64_t swallowed = exceptions.ended(ExceptionEnd::kSwallowed);
-  text +=
-      swallowed == 0 ? ", none swallowed by a method of the trace" : ", " + std::to_string(swallowed) + " swallowed";
+  text += swallowed == 0 ? "\n  none swallowed by a method of the trace"
+                         : "\n  " + std::to_string(swallowed) + " swallowed";
   text += swallowed != 0 && exceptions.handlers_not_known() == swallowed ? " (caught, and not thrown on)"
                                                                          : " (caught and dropped)";
   if (const std::uint64_t used = exceptions.ended(ExceptionEnd::kUsed); used != 0)
@@ -167,11 +167,11 @@ std::string headline(const ScopeStatistics& statistics) {
   if (const std::uint64_t suppressed = exceptions.ended(ExceptionEnd::kSuppressed); suppressed != 0)
     text += ", " + std::to_string(suppressed) + " suppressed by another";
   if (const std::uint64_t unknown = exceptions.ended(ExceptionEnd::kUnknown); unknown != 0)
-    text += "; of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
+    text += "\n  of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
   if (exceptions.ended(ExceptionEnd::kLeft) != 0)
     text +=
-        "; left: it ended its thread or a static initializer where that is said; otherwise caught by a method without "
-        "callouts, by a call that began before the trace, or not at all";
+        "\n  left: it ended its thread or a static initializer where that is said; otherwise caught by a method "
+        "without callouts, by a call that began before the trace, or not at all";
   return text;
 }
 

@@ -23,11 +23,21 @@ void put_line(std::string& out, const char* format, Arguments... arguments) {
 
 std::string or_unknown(std::string_view text) { return text.empty() ? "?" : printable(std::string(text)); }
 
+// On average over the trace; "-": not known.
+std::string every_text(const ScopeStatistics& statistics, std::uint64_t times) {
+  const Scope& scope = *statistics.scope;
+  if (times < 2 || scope.length() == 0 || scope.pauses != 0 || statistics.gc_missed != 0) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(scope.length()) / 1e9 / static_cast<double>(times));
+  return text;
+}
+
 void causes_text(std::string& out, const ScopeStatistics& statistics) {
-  put_line(out, "  %8s %12s %12s  %-12s %s", "TIMES", "IN ALL s", "LONGEST s", "KIND", "CAUSE");
+  put_line(out, "  %8s %12s %12s %10s  %-12s %s", "TIMES", "IN ALL s", "LONGEST s", "EVERY s", "KIND", "CAUSE");
   for (const CauseRow& row : cause_rows(statistics))
-    put_line(out, "  %8llu %12s %12s  %-12s %s", static_cast<unsigned long long>(row.value.count),
-             seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(), or_unknown(row.key.second).c_str(),
+    put_line(out, "  %8llu %12s %12s %10s  %-12s %s", static_cast<unsigned long long>(row.value.count),
+             seconds(row.value.total).c_str(), seconds(row.value.longest).c_str(),
+             every_text(statistics, row.value.count).c_str(), or_unknown(row.key.second).c_str(),
              or_unknown(row.key.first).c_str());
 }
 

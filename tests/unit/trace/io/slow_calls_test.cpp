@@ -338,7 +338,7 @@ TEST_F(SlowTrace, SaysHowOftenExceptionsAreThrown) {
   write(TraceEnd{.traceIdRef = "t", .time = Time(5001 * kMs)});
   EXPECT_TRUE(statistics_.finish());
   EXPECT_THAT(exceptions_text(statistics_, 20),
-              HasSubstr("10 exceptions in 5.0 s (2 a second), 6 swallowed (caught and dropped), 4 caught and used"));
+              HasSubstr("10 exceptions in 5.0 s (2 a second)\n  6 swallowed (caught and dropped), 4 caught and used"));
 }
 
 // They must be named: a trace of `all` has neither.

@@ -107,8 +107,8 @@ TEST_F(Tables, ListPausesWithCauseAndSumsOfThem) {
   }
   const std::string shown = text(1);
   EXPECT_THAT(shown, HasSubstr("3 more that were not seen"));
-  EXPECT_THAT(shown, HasSubstr("        19     0.223000     0.021000  young        G1 Evacuation Pause\n"));
-  EXPECT_THAT(shown, HasSubstr("         1     0.007000     0.007000  young        ?\n"));
+  EXPECT_THAT(shown, HasSubstr("        19     0.223000     0.021000          -  young        G1 Evacuation Pause\n"));
+  EXPECT_THAT(shown, HasSubstr("         1     0.007000     0.007000          -  young        ?\n"));
   EXPECT_THAT(shown, HasSubstr("   0.021000    5.0 MiB -> 1.0 MiB              ?  young        G1 Evacuation Pause\n"));
   EXPECT_THAT(shown, Not(HasSubstr("who calls System.gc()")));
   const json gc = data(1)["gc"];
