@@ -47,7 +47,7 @@ def form(line):
     words = re.sub(r"\s+", " ", line.strip())
     if re.search(r"\d", words) and len(re.findall(r"\b[a-z]{3,}\b", words)) < 4:
         return None
-    if words.startswith(("at ", "thrown in", "in the thread", "below it", "blocked ")) or re.match(r"\S+ [^\s:]+ (PASSED|\d)", words):
+    if words.startswith(("at ", "thrown in", "in the thread", "below it", "blocked ", "called by ")) or re.match(r"\S+ [^\s:]+ (PASSED|\d)", words):
         return None
     parts = re.split(r'(\d+ JVMs?|0x[0-9a-f]+|\d[\d.,:]*|"[^"]*"|\(a [^)]*\)|\b[A-Z]\w*[.$][\w.$]+)', words)
     return "".join(r"\S.*?" if i % 2 else re.escape(part) for i, part in enumerate(parts)).replace(r"\.\.\.", ".*")

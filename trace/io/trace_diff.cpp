@@ -12,8 +12,6 @@
 namespace jtrace::trace::io {
 namespace {
 
-constexpr const char* kSelfTime = "methods: self time";
-
 // Rows of the same name but for what differs from run to run are one.
 void merge_hidden_names(FigureTable& table) {
   std::map<std::string, Figure> merged;
@@ -59,7 +57,7 @@ std::string note_of(LongestOf of) {
 }
 
 void add_calls(Recording& made, const ScopeStatistics& calls) {
-  FigureTable self{.title = kSelfTime, .unit = "ns", .rows = {}};
+  FigureTable self{.title = std::string(kSelfTime), .unit = "ns", .rows = {}};
   FigureTable mean{.title = "methods: mean time of a call", .unit = "ns", .over_time = false, .rows = {}};
   FigureTable times{.title = "methods: number of calls", .unit = "times", .rows = {}};
   FigureTable longest{
@@ -216,7 +214,7 @@ std::string number(const char* format, double value) {
 }
 
 double calls_of(const Recording& recording) {
-  const FigureTable* self = find_table(recording, kSelfTime);
+  const FigureTable* self = find_table(recording, std::string(kSelfTime));
   return self == nullptr || self->lost != 0 ? 0 : sum_of(*self, 1).count;
 }
 
@@ -313,12 +311,12 @@ Recording recording_of(StackProfile profile, std::string name) {
   made.stacks.unit = profile.unit;
   for (const auto& [stack, weight] : profile.stacks) made.stacks.stacks[lasting_name(stack)] += weight;
   const FrameWeights weights = weights_of(made.stacks);
-  const auto table = [&](const char* title, const std::map<std::string, double>& rows) {
-    FigureTable filled{.title = title, .unit = made.stacks.unit, .rows = {}};
+  const auto table = [&](std::string_view title, const std::map<std::string, double>& rows) {
+    FigureTable filled{.title = std::string(title), .unit = made.stacks.unit, .rows = {}};
     for (const auto& [frame, weight] : rows) filled.rows[frame] = {weight, 0};
     add_table(made, std::move(filled));
   };
-  table("frames: by themselves", weights.self);
+  table(kFramesBySelf, weights.self);
   table("frames: with what they call", weights.total);
   return made;
 }

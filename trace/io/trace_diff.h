@@ -15,6 +15,9 @@
 
 namespace jtrace::trace::io {
 
+// Tables of what each has without those that it calls.
+inline constexpr std::string_view kSelfTime = "methods: self time", kFramesBySelf = "frames: by themselves";
+
 struct Figure {
   double amount = 0;  // in the table's unit
   double count = 0;   // how often, or how many

@@ -7,6 +7,7 @@
 
 #include "base/json_answer.h"
 #include "base/strings.h"
+#include "trace/io/diff_callers.h"
 #include "trace/io/report_page.h"
 #include "trace/io/table_rows.h"
 #include "trace/io/trace_diff.h"
@@ -111,7 +112,30 @@ std::string row_text(const DiffTable& table, const DiffRow& row) {
   return out + (row.differs ? " *" : "  ") + printable(row.name);
 }
 
-void append_table(std::string& out, const DiffTable& table, std::size_t rows) {
+// The rows are what frames have by themselves: the callers share it.
+bool has_callers(const DiffTable& table) { return table.title == kSelfTime || table.title == kFramesBySelf; }
+DiffCallers callers_of(const Difference& difference) {
+  return {difference.before->stacks, difference.after->stacks, difference.scale};
+}
+
+// "called by Billing.total 1.2 ms -> 3.1 s, Billing.audit 5 ms -> 5 ms, 2 more"; "": nothing has changed much, or
+// nothing is known.
+std::string callers_text(const DiffTable& table, const DiffRow& row, const DiffCallers& callers) {
+  constexpr double kMuch = 0.1;  // of the greater amount
+  constexpr std::size_t kShown = 2;
+  if (callers.unit() != table.unit || !table.is_comparable()) return {};
+  if (std::abs(row.change()) < kMuch * std::max(row.before.amount, row.after.amount)) return {};
+  const std::vector<CallerShare> shares = callers.of(row.name);
+  if (shares.empty() || (shares.size() == 1 && shares.front().caller.empty())) return {};
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, shares.size()); ++i)
+    text += (i == 0 ? "called by " : ", ") +
+            (shares[i].caller.empty() ? std::string("nothing that was recorded") : printable(shares[i].caller)) + " " +
+            amount_text(table.unit, shares[i].before) + " -> " + amount_text(table.unit, shares[i].after);
+  return shares.size() > kShown ? text + ", " + std::to_string(shares.size() - kShown) + " more" : text;
+}
+
+void append_table(std::string& out, const DiffTable& table, const DiffCallers& callers, std::size_t rows) {
   out += "\n" + table.title + (table.unit == "ns" ? "" : ", " + table.unit) + "\n";
   if (const std::string note = loss_note(table); !note.empty()) out += "  " + note + "\n";
   if (table.rows.empty()) {
@@ -119,8 +143,11 @@ void append_table(std::string& out, const DiffTable& table, std::size_t rows) {
     return;
   }
   out += "  " + table_head(table) + "\n";
-  for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i)
+  for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
     out += "  " + row_text(table, table.rows[i]) + "\n";
+    const std::string called = has_callers(table) ? callers_text(table, table.rows[i], callers) : "";
+    if (!called.empty()) out += "    " + called + "\n";
+  }
   if (table.rows.size() > rows) out += "  " + counted(table.rows.size() - rows, "more row") + ": --rows\n";
 }
 
@@ -136,7 +163,19 @@ void write_usual(JsonWriter& json, const DiffTable& table) {
   json.member("methods", usual.methods).member("alike", usual.alike).member("note", usual_note(table)).end_object();
 }
 
+void write_callers(JsonWriter& json, const std::vector<CallerShare>& shares) {
+  json.key("callers").begin_array();
+  for (const CallerShare& each : shares)
+    json.begin_object()
+        .member("name", each.caller)
+        .member("before", each.before)
+        .member("after", each.after)
+        .end_object();
+  json.end_array();
+}
+
 void write_tables(JsonWriter& json, const Difference& difference, std::size_t rows) {
+  const DiffCallers callers = callers_of(difference);
   json.begin_array();
   for (const DiffTable& table : difference.tables) {
     json.begin_object().member("table", table.title).member("unit", table.unit);
@@ -155,7 +194,9 @@ void write_tables(JsonWriter& json, const Difference& difference, std::size_t ro
         json.member("shareBefore", row.before.amount / table.all_before.amount)
             .member("shareAfter", row.after.amount / table.all_after.amount);
       if (table.usual.applies()) json.member("differs", row.differs);
-      json.member("timesBefore", row.before.count).member("timesAfter", row.after.count).end_object();
+      json.member("timesBefore", row.before.count).member("timesAfter", row.after.count);
+      if (has_callers(table) && callers.unit() == table.unit) write_callers(json, callers.of(row.name));
+      json.end_object();
     }
     json.end_array().end_object();
   }
@@ -294,7 +335,8 @@ std::string diff_text(const Difference& difference, std::size_t rows) {
   if (!difference.usual_note.empty()) out += difference.usual_note + "\n";
   for (const std::string& line : difference.missing()) out += "not all is here: " + printable(line) + "\n";
   for (const std::string& line : difference.notes()) out += "note: " + printable(line) + "\n";
-  for (const DiffTable& table : difference.tables) append_table(out, table, rows);
+  const DiffCallers callers = callers_of(difference);
+  for (const DiffTable& table : difference.tables) append_table(out, table, callers, rows);
   if (!difference.alone.empty()) out += "\n";
   for (const std::string& line : difference.alone) out += line + "\n";
   return out;

@@ -98,6 +98,24 @@ TEST(TraceDiff, ProfilesAreScaledToTheSameNumberOfSamples) {
   EXPECT_EQ(value_of(rows_of(as_is, "frames: by themselves"), "a", "change"), 50);
 }
 
+TEST(TraceDiff, NamesTheCallersOfWhatHasChanged) {
+  const Recording before = recording_of(collapsed("m;one;f 10\nm;two;f;f 20\nf 1\nm 69\n"), "b");
+  const Recording after = recording_of(collapsed("m;one;f 50\nm;two;f 20\nf 1\nm 69\n"), "a");
+  const Difference difference = compare(before, after, true);
+  const std::string text = diff_text(difference, 10);
+  EXPECT_THAT(text, HasSubstr("  f\n    called by one 10 -> 50, two 20 -> 20, 1 more\n"));
+  EXPECT_THAT(diff_text(compare(after, before, true), 10), HasSubstr("called by one 50 -> 10, "));
+  for (const json& row : rows_of(difference, "frames: by themselves")) {
+    if (row["name"] != "f") continue;
+    EXPECT_EQ(row["callers"][0], json::parse(R"({"name":"one","before":10.0,"after":50.0})"));
+    EXPECT_EQ(row["callers"].size(), 3u);
+    EXPECT_EQ(row["callers"][1]["before"], 20);
+  }
+  // The amounts of the caller are scaled as those of the row.
+  const Recording longer = recording_of(collapsed("m;one;f 180\nm 20\n"), "l");
+  EXPECT_THAT(diff_text(compare(before, longer, false), 10), HasSubstr("called by one 10 -> 90, two 20 -> 0, "));
+}
+
 // More was done in the same time.
 TEST(TraceDiff, ProfilesThatKnowTheirTimeAreScaledByIt) {
   Recording before = recording_of(collapsed("m;f 40\n"), "b"),
