@@ -202,8 +202,7 @@ void add_command(CLI::App& app, ExitStatus& status, const LoadedHeap* loaded) {
   CLI::Option* type = command->add_option("--class", heap.filter, "part of a class name, or a pattern with * and ?");
   own.add(ViewOption::kFilter, type->type_name("PATTERN"), {kDiff});
   add_old_name(*command, type, "--filter");
-  CLI::Option* rows =
-      command->add_option("--rows", heap.top, "number of rows; of an array or a collection, of its elements");
+  CLI::Option* rows = add_rows(*command, heap.top, "number of rows; of an array or a collection, of its elements");
   own.add(ViewOption::kTop, rows, {kDiff});
   add_old_name(*command, rows, "--top");
   add_heap_options(*command, arguments->inspect, own, {kShell}, {kDiff});

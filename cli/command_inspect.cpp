@@ -75,9 +75,7 @@ void add_own_options(CLI::App& command, InspectArguments& arguments, OwnOptions&
   CLI::Option* type = command.add_option("--class", heap.filter, "part of a class name, or a pattern with * and ?");
   own.add(ViewOption::kFilter, type->type_name("PATTERN"));
   add_old_name(command, type, "--filter");
-  CLI::Option* rows =
-      command.add_option("--rows", heap.top, "number of rows; of an array or a collection, of its elements")
-          ->check(is_count);
+  CLI::Option* rows = add_rows(command, heap.top, "number of rows; of an array or a collection, of its elements");
   own.add(ViewOption::kTop, rows);
   add_old_name(command, rows, "--top");
   own.add(ViewOption::kHeap, command.add_flag("--heap", heap.in_events, "include instances and bytes of each class"));

@@ -37,7 +37,7 @@ CLI::Option* add_size(CLI::App& command, const std::string& names, std::uint64_t
 
 // "" for a word that may be a number, otherwise what is wrong: as numbers without a sign, "-1" would be a great one.
 std::string is_count(const std::string& word);
-// --rows; 0 means all of them, as in the views of a heap: `rows` gets the greatest number.
+// --rows; 0 means all of them: `rows` gets the greatest number.
 CLI::Option* add_rows(CLI::App& command, std::size_t& rows, const std::string& help);
 
 // A name that the option once had: scripts may use it; help, completion and documents do not have it.

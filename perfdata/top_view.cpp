@@ -189,6 +189,12 @@ void TopView::note_pauses(Line& line, const Snapshot& now) {
 }
 
 // Pauses between two looks of which only the number is known may have been longer.
+// The column MISSED goes first where there is no room: a missed pause may have been longer.
+std::string TopView::longest_text(const Line& line) {
+  if (line.tracker.seen() == 0) return "-";
+  return (line.tracker.missed() > 0 ? ">=" : "") + millis(line.longest);
+}
+
 std::vector<std::string> TopView::pauses_of(const Line& line) const {
   std::string name = line.kind + (line.kind.empty() || line.cause.empty() ? "" : ", ") + line.cause;
   std::string last;
@@ -200,7 +206,7 @@ std::vector<std::string> TopView::pauses_of(const Line& line) const {
           cell("%5s", line.heap_max > 0 ? short_size(line.heap_max).c_str() : "-"),
           cell("%8s", number(static_cast<std::int64_t>(line.pauses)).c_str()),
           cell("%7s", line.has_rates ? percent(line.gc_rate / 100).c_str() : "-"),
-          cell("%9s", line.tracker.seen() == 0 ? "-" : millis(line.longest).c_str()),
+          cell("%9s", longest_text(line).c_str()),
           cell("%7s", number(line.tracker.missed()).c_str()),
           last};
 }

@@ -51,6 +51,7 @@ class TopView {
   void note_pauses(Line& line, const Snapshot& now);
   std::vector<std::string> cells_of(const Line& line) const;
   std::vector<std::string> pauses_of(const Line& line) const;
+  static std::string longest_text(const Line& line);
 
   std::map<std::uint64_t, Line> lines_;  // by LiveJvm::number
   std::size_t refused_ = 0;

@@ -20,7 +20,7 @@ struct HeapOptions {
   bool max_stop_given = false;  // a limit given by the user: what would break it is refused
   std::string sort = "bytes";   // "bytes", "instances", "name"
   std::string filter = {};      // part of a class name, or a pattern with * and ?; "" all
-  std::size_t top = 0;          // rows; 0 all
+  std::size_t top = 0;          // rows; 0: as many as the view has unasked
   bool by_loader = false;
   std::string by = {};                 // retained: "class" (also ""), "package", "loader", "thread"; diff: also "path"
   bool by_class = false;               // dominators: the objects of a class merged
