@@ -36,13 +36,22 @@ std::string unit_of(std::string_view unit) {
   return unit == "bytes" ? "bytes" : "samples";
 }
 
+// ';' separates the frames of a stack.
+std::string frame_name(const JsonValue& name) {
+  std::string text = name.text();
+  std::replace(text.begin(), text.end(), ';', ',');
+  return text;
+}
+
 class Speedscope {
  public:
   explicit Speedscope(StackProfile& made) : made_(made) {}
 
   Result<> take(const JsonValue& file) {
-    for (const JsonValue& frame : file["shared"]["frames"].items()) names_.push_back(frame["name"].text());
+    for (const JsonValue& frame : file["shared"]["frames"].items()) names_.push_back(frame_name(frame["name"]));
+    const bool has_threads = file["profiles"].items().size() > 1;
     for (const JsonValue& profile : file["profiles"].items()) {
+      thread_ = has_threads ? frame_name(profile["name"]) : "";
       const std::string unit = unit_of(profile["unit"].text());
       if (!made_.unit.empty() && made_.unit != unit)
         return fail(ErrorCategory::kMalformed, "its profiles have several units: " + made_.unit + " and " + unit);
@@ -56,12 +65,13 @@ class Speedscope {
 
  private:
   Result<> add(const std::vector<std::size_t>& stack, double weight) {
-    std::string key;
+    if (stack.empty()) return {};
+    std::string key = thread_;
     for (const std::size_t frame : stack) {
       if (frame >= names_.size()) return fail(ErrorCategory::kMalformed, "it has no frame " + std::to_string(frame));
       key += (key.empty() ? "" : ";") + names_[frame];
     }
-    if (!key.empty() && weight > 0) made_.stacks[key] += weight * scale_;
+    if (weight > 0) made_.stacks[key] += weight * scale_;
     return {};
   }
   Result<> take_samples(const JsonValue& profile) {
@@ -89,6 +99,7 @@ class Speedscope {
 
   StackProfile& made_;
   std::vector<std::string> names_;
+  std::string thread_;  // the outermost frame
   double scale_ = 1;
 };
 

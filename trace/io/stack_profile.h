@@ -22,7 +22,7 @@ enum class ProfileFormat : std::uint8_t { kNone, kCollapsed, kSpeedscope };
 ProfileFormat profile_format(std::string_view first_bytes);
 // kMalformed: which line, or what is missing. A line without a stack is one.
 Result<StackProfile> read_collapsed(std::string_view text);
-// All profiles of the file together; "evented" ones too.
+// All profiles of the file together; "evented" ones too. Of several, each is a thread: its name is the outermost frame.
 Result<StackProfile> read_speedscope(std::string_view text);
 
 std::string collapsed_of(const StackProfile& profile);

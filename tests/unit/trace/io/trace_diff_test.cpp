@@ -72,6 +72,11 @@ TEST(StackProfile, ReadsSpeedscopeOfBothTypes) {
   EXPECT_EQ(made->unit, "ns");
   EXPECT_EQ(made->stacks, (std::map<std::string, double>{{"a", 2e9 + 1e6}, {"a;b", 2e9 + 2e6}}));
   EXPECT_FALSE(read_speedscope("{}"));
+  const auto threads = read_speedscope(R"({"shared":{"frames":[{"name":"a;b"}]},"profiles":[
+    {"type":"sampled","name":"one","unit":"none","samples":[[0]],"weights":[1]},
+    {"type":"sampled","name":"two","unit":"none","samples":[[0],[]],"weights":[2,3]}]})");
+  ASSERT_TRUE(threads) << threads.error().message();
+  EXPECT_EQ(threads->stacks, (std::map<std::string, double>{{"one;a,b", 1}, {"two;a,b", 2}}));
   EXPECT_FALSE(read_speedscope(R"({"shared":{"frames":[]},"profiles":[{"samples":[[7]],"weights":[1]}]})"));
 }
 
