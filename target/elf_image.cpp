@@ -76,6 +76,24 @@ void ElfImage::read_build_id() {
   }
 }
 
+FunctionStarts ElfImage::read_function_starts() const {
+  std::size_t count = 0;
+  if (::elf_getphdrnum(elf_.get(), &count) != 0) return {};
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment{};
+    if (!::gelf_getphdr(elf_.get(), static_cast<int>(i), &segment) || segment.p_type != PT_GNU_EH_FRAME) continue;
+    const Elf_Data* data =
+        ::elf_getdata_rawchunk(elf_.get(), static_cast<std::int64_t>(segment.p_offset), segment.p_filesz, ELF_T_BYTE);
+    if (data) return {{static_cast<const std::byte*>(data->d_buf), data->d_size}, segment.p_vaddr};
+  }
+  return {};
+}
+
+std::optional<Address> ElfImage::function_start(Address vaddr) const {
+  if (!function_starts_) function_starts_ = read_function_starts();
+  return function_starts_->at_or_below(vaddr);
+}
+
 std::string ElfImage::debug_link() const {
   std::size_t names = 0;
   if (::elf_getshdrstrndx(elf_.get(), &names) != 0) return {};

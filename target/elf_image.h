@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "target/function_starts.h"
 #include "target/isa.h"
 #include "target/loaded_image.h"
 
@@ -43,6 +45,9 @@ class ElfImage {
   const std::vector<ElfSymbol>& symbols() const;
   // The symbol that covers `vaddr`, or null.
   const ElfSymbol* symbol_at(Address vaddr) const;
+  // Where the function at `vaddr` begins, by its unwind information (function_starts.h); none: there is no such
+  // information.
+  std::optional<Address> function_start(Address vaddr) const;
   // The vaddr of a file offset, if a segment contains it.
   Result<Address> vaddr_of_offset(std::uint64_t offset) const;
 
@@ -53,6 +58,7 @@ class ElfImage {
   ElfImage() = default;
   void read_build_id();
   void add_symbols(unsigned section_type) const;
+  FunctionStarts read_function_starts() const;
 
   std::string path_;
   UniqueFd fd_;
@@ -62,6 +68,7 @@ class ElfImage {
   std::vector<ImageSegment> segments_;
   mutable std::vector<ElfSymbol> symbols_;
   mutable bool symbols_read_ = false;
+  mutable std::optional<FunctionStarts> function_starts_;
 };
 
 }  // namespace jtrace::target

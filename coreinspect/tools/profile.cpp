@@ -41,7 +41,9 @@ class HeldInSamples {
 std::string frame_name(const Frame& frame) {
   if (frame.method) return part(frame.method->class_name + "." + frame.method->name);
   if (!frame.name.empty()) return part(frame.name);
-  return frame.module.empty() ? hex(frame.pc) : part(frame.module) + "+" + hex(frame.module_offset);
+  if (frame.module.empty()) return hex(frame.pc);
+  // All places of a function are one frame.
+  return part(frame.module) + "+" + hex(frame.function_offset != 0 ? frame.function_offset : frame.module_offset);
 }
 
 std::string frame_source(const Frame& frame) {

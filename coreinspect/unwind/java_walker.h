@@ -35,14 +35,15 @@ struct Frame {
   const JavaMethod* method = nullptr;  // null for stubs, entry and native frames
   int bci = -1;
   Address pc = 0, sp = 0, fp = 0;
-  std::string name;                 // of a stub or a native symbol
-  std::string module;               // of a native frame: file name
-  std::uint64_t module_offset = 0;  // of a native frame: offset in the file
-  std::vector<Address> locks;       // objects of the monitors it holds, the last taken first
-  Address unextended_sp = 0;        // of a compiled frame: what its debug information counts from
-  bool in_chunk = false;            // it lies in the heap (StackRange::in_heap)
-  bool narrow = false;              // StackRange::narrow
-  FrameScope scope;                 // of a compiled frame
+  std::string name;                   // of a stub or a native symbol
+  std::string module;                 // of a native frame: file name
+  std::uint64_t module_offset = 0;    // of a native frame: offset in the file
+  std::uint64_t function_offset = 0;  // of one without a symbol: that of its function's begin; 0: not known
+  std::vector<Address> locks;         // objects of the monitors it holds, the last taken first
+  Address unextended_sp = 0;          // of a compiled frame: what its debug information counts from
+  bool in_chunk = false;              // it lies in the heap (StackRange::in_heap)
+  bool narrow = false;                // StackRange::narrow
+  FrameScope scope;                   // of a compiled frame
 };
 
 // The name of a stub frame in the place of frames that are in the stack chunks of a continuation: a virtual thread that

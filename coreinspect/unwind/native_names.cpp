@@ -40,18 +40,25 @@ Frame NativeNames::look_up(const NativeFrame& native) {
   if (!mapping || mapping->path.empty()) return frame;
   frame.module = mapping->file_name();
   frame.module_offset = mapping->offset + (native.pc - mapping->start);
-  for (const target::ElfImage& image : images_of(*mapping)) {
-    // Offsets refer to the mapped file; the addresses are the same in the file with its debug information.
-    const auto vaddr = images_of(*mapping).back().vaddr_of_offset(mapping->offset + (pc - mapping->start));
-    if (!vaddr) break;
-    const target::ElfSymbol* symbol = image.symbol_at(*vaddr);
-    if (!symbol || native.signal) continue;
-    frame.name = readable(symbol->name);
-    break;
-  }
+  const Images& images = images_of(*mapping);
+  if (!native.signal && !images.empty()) name(frame, images, mapping->offset + (pc - mapping->start));
   // Of its inner functions it has no symbols, and no file that could have them.
   if (frame.name.empty() && mapping->path == target::kVdso) frame.name = target::kVdso;
   return frame;
+}
+
+// Offsets refer to the mapped file; the addresses are the same in the file with its debug information.
+void NativeNames::name(Frame& frame, const Images& images, std::uint64_t offset) {
+  const target::ElfImage& mapped = images.back();
+  const auto vaddr = mapped.vaddr_of_offset(offset);
+  if (!vaddr) return;
+  for (const target::ElfImage& image : images)
+    if (const target::ElfSymbol* symbol = image.symbol_at(*vaddr)) {
+      frame.name = readable(symbol->name);
+      return;
+    }
+  const auto start = mapped.function_start(*vaddr);
+  if (start && *vaddr - *start <= offset) frame.function_offset = offset - (*vaddr - *start);
 }
 
 const NativeNames::Images& NativeNames::images_of(const target::Mapping& mapping) {

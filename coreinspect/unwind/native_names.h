@@ -1,8 +1,8 @@
 // NativeNames: the function and module of a native pc.
 //
-// A pc has a name only if a symbol's size covers it; otherwise module and offset. Symbols come from the mapped file or
-// from the file with its debug information, each only if its build id is that of the image in memory. Ownership:
-// borrows the target, keeps the files open. Threads: one at a time.
+// A pc has a name only if a symbol's size covers it; otherwise module and offset, its own and its function's. Symbols
+// come from the mapped file or from the file with its debug information, each only if its build id is that of the image
+// in memory. Ownership: borrows the target, keeps the files open. Threads: one at a time.
 #pragma once
 
 #include <map>
@@ -29,6 +29,7 @@ class NativeNames {
   const Images& images_of(const target::Mapping& mapping);
 
   Frame look_up(const NativeFrame& native);
+  static void name(Frame& frame, const Images& images, std::uint64_t offset);
 
   static constexpr std::size_t kMostKnown = 65536;
   const target::Target& target_;
