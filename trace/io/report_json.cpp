@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/json.h"
+#include "trace/io/call_percentile.h"
 #include "trace/io/exceptions_text.h"
 #include "trace/io/report.h"
 #include "trace/io/slow_text.h"
@@ -281,7 +282,9 @@ class Page {
       return std::tuple(row.second.self, row.second.calls, row.second.counted);
     };
     json_.member("timed", recorded_of(statistics).calls);  // otherwise calls were only counted
-    json_.key("rows").begin_array();                       // name, calls, self, total, cpu (ns), methodCount or null
+    json_.member("slowerThan", least_recorded(*statistics.scope))
+        .member("slowerNote", statistics.scope->longest_note());
+    json_.key("rows").begin_array();  // name, calls, self, total, cpu (ns), methodCount or null
     for (const auto* row : greatest(statistics.methods, limit(kRows * 2), weight)) {
       const MethodStatistics& method = row->second;
       json_.begin_array().value(statistics.scope->method_name(row->first)).value(method.calls).value(method.self);

@@ -270,9 +270,11 @@ function offCpu(process) {
   table(part, [['what and where', (r) => r[0]], ['times', (r) => count(r[1]), true, (r) => r[1]], ['waited', (r) => nanos(r[2]), true, (r) => r[2]],
     ['longest', (r) => nanos(r[3]), true, (r) => r[3]], ['owner', (r) => r[4]], ['woken by', (r) => r[5]]], process.offCpu.rows);
 }
+// Their times are without the calls that were too short to be recorded.
+const recordedFrom = ({slowerThan, slowerNote}) => (slowerThan ? ` Only calls of ${nanos(slowerThan)} and more were recorded${slowerNote}.` : '');
 function methods(process) {
   if (!process.calls) return;
-  const part = section('methods', 'Methods', `By ${process.calls.source}; ${several(process.calls.all, 'method')}.` +
+  const part = section('methods', 'Methods', `By ${process.calls.source}; ${several(process.calls.all, 'method')}.` + recordedFrom(process.calls) +
       (process.calls.counted ? ` Coverage: ${count(process.calls.ran)} of ${count(process.calls.counted)} counted methods ran` +
         ` (${(100 * process.calls.ran / process.calls.counted).toFixed(1)} %).` : ''));
   const measured = process.calls.rows.some((r) => r[4] > 0) ? [['cpu', (r) => (r[4] ? nanos(r[4]) : '-'), true, (r) => r[4]]] : [];
@@ -334,10 +336,18 @@ function slowest(process) {
       ['the longest', (r) => callText(r.longest) + endText(r.longest)], ['thread', (r) => r.longest.thread], ['below it', (r) => below(r.longest)]], idle, 'cards');
   }
   make('h3', part, 'How the times of a method\'s calls are spread');
-  make('p', part, '~: about, at most an eighth too high.', {className: 'note'});
-  const quantile = (key, title) => [title, (r) => nanos(Math.round(r[key] * 1e9)), true, (r) => r[key]];
-  table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], quantile('p50', '~50 %'), quantile('p90', '~90 %'),
-    quantile('p99', '~99 %'), quantile('longest', 'longest')], process.calls.slowMethods);
+  const {slowMethods} = process.calls, counted = slowMethods.some((r) => r.allCalls !== undefined);
+  make('p', part, '~: about, at most an eighth too high.' + recordedFrom(process.calls) +
+      (slowMethods.some((r) => r.ofAllCalls) ? ' Percentiles are of all calls: < says that it is among those that were only counted, > and ? that calls which had not ended or were lost may decide it.' : ''), {className: 'note'});
+  const precise = (s) => nanos(Math.round(s * 1e9));
+  // Of all calls, where the trace has the number of those that were too short to be recorded.
+  const of = (r, key) => (r.ofAllCalls ? r.ofAllCalls[key] : {seconds: r[key]});
+  const spread = ({seconds, below, atLeast}) => (seconds !== undefined ? precise(seconds) : below !== undefined ? `<${precise(below)}` : atLeast !== undefined ? `>${precise(atLeast)}` : '?');
+  const weight = ({seconds, below, atLeast}) => (below !== undefined ? 0 : seconds || atLeast || -1);
+  const quantile = (key, title) => [title, (r) => spread(of(r, key)), true, (r) => weight(of(r, key))];
+  table(part, [['method', (r) => r.method], [counted ? 'recorded' : 'calls', (r) => count(r.calls), true, (r) => r.calls],
+    ...(counted ? [['all calls', (r) => known(r.allCalls, count), true, (r) => known(r.allCalls, Number, -1)]] : []),
+    quantile('p50', '~50 %'), quantile('p90', '~90 %'), quantile('p99', '~99 %'), ['longest', (r) => precise(r.longest), true, (r) => r.longest]], slowMethods);
 }
 function exceptions(process) {
   if (!process.exceptions || !process.exceptions.exceptionsAll) return;
