@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kLanes = 200, kBars = 24'000, kPauses = 4'000, kTreeNodes = 6'000;
 constexpr std::size_t kRows = 300, kSeries = 300, kPoints = 24'000, kStacks = 400, kFrames = 40'000, kSlowCalls = 100;
-constexpr std::size_t kLosses = 64;  // of a lane
+constexpr std::size_t kFirstSlowCalls = 20;  // of each method its longest, as in the text; the others on request
+constexpr std::size_t kLosses = 64;          // of a lane
 
 // The `limit` largest rows of a table by `weight`, largest first, ties by key.
 template <class Map, class Weight>
@@ -101,7 +102,7 @@ class Page {
     section(Family::kGc, [&](const ScopeStatistics& each) { pauses(each); });
     section(Family::kCalls, [&](const ScopeStatistics& each) {
       methods(each);
-      write_slow_calls(json_, each, {.over = 0, .rows = limit(kSlowCalls)});
+      write_slow_calls(json_, each, {.over = 0, .rows = limit(kSlowCalls), .first = kFirstSlowCalls});
     });
     section(Family::kExceptions, [&](const ScopeStatistics& each) { write_exceptions(json_, each, limit(kRows)); });
     section(Family::kAllocations, [&](const ScopeStatistics& each) {

@@ -29,10 +29,11 @@ constexpr std::size_t kSlowestSeen = 5;  // shown if no call took as long as was
 struct Chosen {
   std::vector<const SlowCall*> ended, open;
   IdleCalls idle;
-  std::vector<CommonArguments> common;  // of all slow calls, those of more rows included
-  std::size_t all = 0, all_open = 0;    // number of calls of that duration, and of those that had not ended
-  bool is_slow = true;                  // false: there was none; these are the slowest calls seen
-  bool idle_is_slow = false;            // there were idle calls of that duration
+  std::vector<CommonArguments> common;      // of all slow calls, those of more rows included
+  std::vector<const SlowCall*> first = {};  // of `ended`, as SlowLimits::first
+  std::size_t all = 0, all_open = 0;        // number of calls of that duration, and of those that had not ended
+  bool is_slow = true;                      // false: there was none; these are the slowest calls seen
+  bool idle_is_slow = false;                // there were idle calls of that duration
 };
 
 // Of each method first the longest few: the many calls of one method do not hide the others. Longest first.
@@ -68,6 +69,8 @@ Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
     rows = std::min(rows, kSlowestSeen);
     if (!limits.with_idle && chosen.idle.all == 0) chosen.idle = divide_idle_calls(statistics, 0, rows, chosen.ended);
   }
+  chosen.first = chosen.ended;
+  keep_rows(chosen.first, limits.first);
   keep_rows(chosen.ended, rows);
   if (chosen.open.size() > kSlowestSeen) chosen.open.resize(kSlowestSeen);
   return chosen;
@@ -280,6 +283,18 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   return out + more_rows(methods.left_out);
 }
 
+namespace {
+
+void write_first_calls(JsonWriter& json, const Chosen& chosen) {
+  json.key("slowCallsFirst").begin_array();
+  for (const SlowCall* call : chosen.first)
+    if (const auto at = std::find(chosen.ended.begin(), chosen.ended.end(), call); at != chosen.ended.end())
+      json.value(static_cast<std::uint64_t>(at - chosen.ended.begin()));
+  json.end_array();
+}
+
+}  // namespace
+
 void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const SlowLimits& limits) {
   const Chosen chosen = choose(statistics, limits);
   json.member("slowCallsAll", chosen.all).member("slowCallsOpen", chosen.all_open);
@@ -287,6 +302,7 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
   for (const SlowCall* call : chosen.ended) write_call(json, statistics, *call);
   for (const SlowCall* call : chosen.open) write_call(json, statistics, *call);
   json.end_array();
+  if (limits.first != 0) write_first_calls(json, chosen);
   write_common_arguments(json, *statistics.scope, chosen.common);
   write_idle_calls(json, statistics, chosen.idle);
   if (const auto all = statistics.scope->all_short_contentions(); all.count != 0)

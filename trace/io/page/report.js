@@ -310,6 +310,9 @@ function slowest(process) {
   const calls = process.calls && process.calls.slowCalls, idle = process.calls && process.calls.idleCalls;
   if (!calls || !(calls.length || idle.length)) return;
   const part = section('slow', 'Slowest calls', `By ${process.calls.source}: each with what its thread waited for meanwhile, the owner of a lock when the wait began, and the callees that took half of it or more.`);
+  // The many calls of one method do not hide the others.
+  const firsts = new Set(process.calls.slowCallsFirst.map((i) => calls[i])), isFirst = (r) => firsts.has(r) || !r.ended;
+  if (!calls.every(isFirst)) make('p', part, 'Of each method its longest calls, all on request.', {className: 'note'});
   const seconds = (s) => (s ? nanos(Math.round(s * 1e9)) : '');
   const time = (key, title) => [title, (r) => seconds(r[key]), true, (r) => r[key]];
   // Of the longest wait of a kind, which may be one of several.
@@ -327,7 +330,7 @@ function slowest(process) {
   table(part, [['time (UTC)', (r) => timeOfDay(r.start * 1e3), true, (r) => r.start],
     ['since the start', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
-    ['call', (r) => callText(r) + endText(r)], ['thread', (r) => r.thread], ['spent', spent], time('heldUpOthers', 'others waited'), ['below it', below]], calls, 'cards');
+    ['call', (r) => callText(r) + endText(r)], ['thread', (r) => r.thread], ['spent', spent], time('heldUpOthers', 'others waited'), ['below it', below]], calls, 'cards', isFirst);
   if (idle.length) {
     make('h3', part, 'Idle calls, by method');
     make('p', part, `${process.calls.idleCallsMore ? 'More than ' : ''}${several(process.calls.idleCallsAll, 'call')} that slept or waited for work 95 % of the time and more.`, {className: 'note'});
