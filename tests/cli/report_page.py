@@ -113,6 +113,7 @@ def main():
         assert ":CONSOLE" not in shown.stderr and 'data-state="ready"' in shown.stdout, shown.stderr[-300:]
         charts = re.findall(r'<i class="key"[^>]*></i>([^<]*)</span>', shown.stdout)
         assert charts[:2] == ["heap used", "length of the pauses"], f"the charts are {charts}"
+        assert "what it had just before a pause is not recorded" in shown.stdout, "the chart does not say what it lacks"
         print(f"shown by {chromium}: {page.stat().st_size} bytes")
     return 0
 

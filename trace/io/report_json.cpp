@@ -238,6 +238,7 @@ class Page {
   void pauses(const ScopeStatistics& statistics) {
     json_.member("count", statistics.gc.count).member("total", us_of(statistics.gc.total));
     json_.member("longest", us_of(statistics.gc.longest)).member("missed", statistics.gc_missed);
+    json_.member("heapNote", statistics.scope->late_heap_note());
     json_.key("texts").begin_array();
     for (const std::string& text : statistics.pause_texts) json_.value(text);
     json_.end_array().key("causes").begin_array();  // kind, cause, times, total, longest

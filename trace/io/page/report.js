@@ -381,7 +381,7 @@ function classes(process, key, id, title, objects) {
 }
 function pauses(process) {
   if (!process.gc) return;
-  const {count: times, total, longest, missed, texts, causes, pauses: list, collections, source} = process.gc;
+  const {count: times, total, longest, missed, texts, causes, pauses: list, collections, heapNote, source} = process.gc;
   const part = section('gc', 'GC', `By ${source}: ${several(times, 'pause')}, ${micros(total)} in all, the longest ${micros(longest)}.` +
       (missed ? ` ${count(missed)} more that were not seen: only their number is known.` : ''));
   const points = [], used = process.counters ? heapUse(process.counters.series) : [], rows = [], lengths = [];
@@ -397,6 +397,9 @@ function pauses(process) {
   }
   const heap = byTime([...(used.length > 2 ? used : []), ...points]), has_before = rows.some((r) => r[3]);
   if (rows.length) heapAndPauses(part, heap, used.length > 2 ? 'heap used' : has_before ? 'heap used before and after each pause' : 'heap used after each pause', lengths, process.span);
+  if (rows.length && heapNote)
+    make('p', part, (has_before ? '' : 'The line has the heap after each pause' + (used.length > 2 ? ' and at each look of the poll' : '') +
+        ': what it had just before a pause is not recorded, so the heap rose higher than the line. ') + heapNote[0].toUpperCase() + heapNote.slice(1) + '.', {className: 'note'});
   if (causes.some((r) => r[0] || r[1])) {
     make('h3', part, 'By cause');
     table(part, [['cause', (r) => r[1] || '?'], ['kind', (r) => r[0] || '?'], ['times', (r) => count(r[2]), true, (r) => r[2]],

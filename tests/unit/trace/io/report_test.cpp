@@ -90,6 +90,17 @@ TEST(Report, TheCallsOfOneMethodDoNotHideTheOthers) {
   EXPECT_EQ(works, 3u);
 }
 
+TEST(Report, TheHeapOfAPollSaysWhatItLacks) {
+  ReportCollector report;
+  head(report);
+  EXPECT_TRUE(report.write(Option{.key = "hsperf.gcInterval", .value = "10000000", .traceIdRef = "t"}));
+  EXPECT_TRUE(report.write(GcStart{.time = Time(2 * kSecond)}));
+  EXPECT_TRUE(report.write(GcFinish{.time = Time(3 * kSecond), .usedObjectSpace = 7}));
+  ASSERT_TRUE(report.finish());
+  const json gc = json::parse(report_json(report, {.title = ""}, 1))["processes"][0]["gc"];
+  EXPECT_THAT(gc["heapNote"], HasSubstr("the heap after a pause was read up to 10 ms after it"));
+}
+
 TEST(Report, LanesAreThinnedOutWithoutLosingTime) {
   Lane lane;
   std::uint64_t blocked = 0, waiting = 0;
