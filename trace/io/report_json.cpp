@@ -89,7 +89,8 @@ class Page {
       if (each.scope != nullptr && each.scope->process_id == id) producer(each);
     json_.end_array();
     const auto section = [&](Family family, auto&& put) {
-      const ScopeStatistics* chosen = report_.chosen(id, family);
+      const ScopeStatistics* chosen =
+          family == Family::kGc ? report_.watcher_of_pauses(id) : report_.chosen(id, family);
       if (chosen == nullptr) return;
       json_.key(family_name(family)).begin_object().member("source", chosen->scope->agent_name);
       put(*chosen);

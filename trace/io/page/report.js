@@ -382,7 +382,7 @@ function classes(process, key, id, title, objects) {
 function pauses(process) {
   if (!process.gc) return;
   const {count: times, total, longest, missed, texts, causes, pauses: list, collections, heapNote, source} = process.gc;
-  const part = section('gc', 'GC', `By ${source}: ${several(times, 'pause')}, ${micros(total)} in all, the longest ${micros(longest)}.` +
+  const part = section('gc', 'GC', `By ${source}: ` + (times ? `${several(times, 'pause')}, ${micros(total)} in all, the longest ${micros(longest)}.` : missed ? 'no pause was seen.' : 'no pauses.') +
       (missed ? ` ${count(missed)} more that were not seen: only their number is known.` : ''));
   const points = [], used = process.counters ? heapUse(process.counters.series) : [], rows = [], lengths = [];
   for (let i = 0; i < list.length; i += kPauseFields) {
@@ -417,6 +417,7 @@ function pauses(process) {
       ['heap before', (c) => known(c[3], bytes, '?'), true, (c) => known(c[3], Number, -1)],
       ['heap after', (c) => known(c[4], bytes, '?'), true, (c) => known(c[4], Number, -1)]], collections);
   }
+  if (!times) return;
   make('h3', part, rows.length < times ? 'The longest pauses' : 'Pauses, the longest first');
   table(part, [['time (UTC)', (r) => time(r[0]), true, (r) => r[0]], ['since the start', (r) => micros(r[0]), true, (r) => r[0]], ['took', (r) => micros(r[1]), true, (r) => r[1]],
     ['kind', (r) => texts[r[4]] || '?'], ['cause', (r) => texts[r[5]] || '?'], ['heap before', amount(3), true, (r) => r[3]], ['heap after', amount(2), true, (r) => r[2]]], rows);
@@ -484,9 +485,10 @@ function chart(parent, title, points, text, whole) {
     g.fillStyle = color('dim');
     g.fillText(text(greatest), 4, 8);
     g.fillText(text(least), 4, high - 6);
-    const ends = [micros(start), micros(start + span)];
-    g.fillText(ends[0], 90, high - 6);
-    g.fillText(ends[1], wide - 6 - g.measureText(ends[1]).width, high - 6);
+    const ends = [micros(start), micros(start + span)], wideOf = (label) => g.measureText(label).width;
+    const first = Math.max(90, 4 + wideOf(text(least)) + 16), last = wide - 6 - wideOf(ends[1]);  // none over another
+    if (first + wideOf(ends[0]) + 8 < last) g.fillText(ends[0], first, high - 6);
+    if (4 + wideOf(text(least)) + 8 < last) g.fillText(ends[1], last, high - 6);
   });
   view.canvas.onmousemove = (event) => {
     const time = start + event.offsetX / view.canvas.clientWidth * span;
@@ -513,7 +515,7 @@ function counters(process) {
   if (!process.counters) return;
   const {series, all, source} = process.counters, curves = series.filter((s) => s.points);
   const part = section('counters', 'Counters', `By ${source}: ${several(all, 'counter')}, ${count(curves.length)} of them changed.`);
-  const used = process.gc ? [] : heapUse(series);
+  const used = process.gc && process.gc.pauses.length ? [] : heapUse(series);
   if (used.length > 2) chart(part, 'heap used', used, bytes, {span: process.span});
   if (curves.length) {
     const bar = make('div', part, undefined, {className: 'bar'}), choose = make('select', bar), place = make('div', part);
