@@ -287,7 +287,19 @@ function methods(process) {
   table(part, [['class', (r) => r[0]], ['methods that ran', (r) => count(r[1]), true, (r) => r[1]], ['methods', (r) => count(r[2]), true, (r) => r[2]],
     ['covered', (r) => (100 * r[1] / r[2]).toFixed(1) + ' %', true, (r) => r[1] / r[2]]], process.calls.coverage);
 }
+// A profile of a program whose threads hardly ran: as the page of jtrace profile, or as its trace.
+function lacksSamples(process) {
+  const isProfile = (p) => p.agent === 'jtrace profile' || (p.agent === 'jtrace inspect' && /^profile .* cpu/.test(p.parameters));
+  const {producers, sampled: taken, offCpu: waits} = process;
+  return producers.length > 0 && !waits && producers.every((p) => isProfile(p) && !p.dropped) &&
+      (taken ? taken.samples === 0 : producers.every((p) => p.agent === 'jtrace inspect' && !p.traces));
+}
 function sampled(process) {
+  if (lacksSamples(process)) {
+    const pid = process.producers[0].pid || 'PID';
+    section('sampled', 'Methods', `No sample was taken: the threads did not run, or for less than a sampling period. jtrace stack ${pid} shows where they wait, jtrace profile ${pid} --wall samples their waits too.`);
+    return;
+  }
   if (!process.sampled) return;
   const { samples, all, rows, own } = process.sampled, left = all - rows.length;
   const part = section('sampled', 'Methods', `Of ${several(samples, 'sample')}: in how many each was the innermost frame (self), and in how many it was at all (total).` +
@@ -598,7 +610,9 @@ function summary() {
   if (breaks) losses.push(`what happened while the trace was paused (${several(breaks, 'time')})`);
   if (data.truncated) losses.push('the trace is cut off');
   if (data.lacksEnd) losses.push('events of the end, for which there was no room');
-  make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
+  const empty = data.processes.length > 0 && data.processes.every(lacksSamples) && !losses.length;
+  if (empty) make('span', place, 'No sample was taken.', {className: 'bad'});
+  else make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
 }
 // Where figures are too small because of a loss, the section says so.
 const kMeasured = ['slow', 'contention', 'gc', 'exceptions', 'allocations', 'methods', 'timeline', 'flame', 'threads'];
