@@ -31,6 +31,15 @@ EXPECTED = [
 ]
 
 
+IDLE = """<?xml version="1.0" encoding="UTF-8"?>
+<TRACE>
+<node nodeId="n" hostname="h" ipaddress="" time="1.0"/>
+<processCreate processId="p" pid="42" nodeIdRef="n" name="Idle" application_executable="Idle" time="1.0"/>
+<agentCreate agentId="a" version="0.1.0" processIdRef="p" agentName="jtrace inspect" agentParameters="profile hz=99 cpu" time="2.0"/>
+<agentDestroy agentIdRef="a" time="4.0"/>
+</TRACE>
+"""
+
 MEASURE = """<script>setTimeout(() => {
   const table = document.querySelector('#slow .scroll');
   document.body.dataset.widths = `${table.scrollWidth} ${table.clientWidth}`;
@@ -113,6 +122,14 @@ def main():
         assert ":CONSOLE" not in shown.stderr and 'data-state="ready"' in shown.stdout, shown.stderr[-300:]
         charts = re.findall(r'<i class="key"[^>]*></i>([^<]*)</span>', shown.stdout)
         assert charts[:2] == ["heap used", "length of the pauses"], f"the charts are {charts}"
+        assert "what it had just before a pause is not recorded" in shown.stdout, "the chart does not say what it lacks"
+        # A profile of a program that did not run is not just empty.
+        idle = pathlib.Path(folder, "idle.trcxml")
+        idle.write_text(IDLE)
+        subprocess.run([jtrace, "report", idle, "-o", idle.with_suffix(".html")], check=True)
+        body = show("--dump-dom", page=idle.with_suffix(".html")).stdout.split('id="data"')[0]
+        assert "No sample was taken." in body and "jtrace stack 42 shows where they wait" in body, "an empty profile without a hint"
+        assert "Nothing was lost" not in body, "nothing was lost of nothing"
         print(f"shown by {chromium}: {page.stat().st_size} bytes")
     return 0
 

@@ -66,6 +66,10 @@ std::string pauses_text(const ScopeStatistics& statistics, std::size_t rows) {
   if (statistics.gc_missed != 0)
     put_line(out, "  %llu more that were not seen: only their number is known",
              static_cast<unsigned long long>(statistics.gc_missed));
+  if (statistics.gc.count == 0) {
+    collections_text(out, statistics, rows);
+    return out;
+  }
   causes_text(out, statistics);
   const auto& causes = statistics.gc_causes;
   if (std::any_of(causes.begin(), causes.end(), [](const auto& each) { return each.first.first == kSystemGcCause; }))

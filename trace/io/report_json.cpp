@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/json.h"
+#include "trace/io/call_percentile.h"
 #include "trace/io/exceptions_text.h"
 #include "trace/io/report.h"
 #include "trace/io/slow_text.h"
@@ -17,7 +18,8 @@ namespace {
 
 constexpr std::size_t kLanes = 200, kBars = 24'000, kPauses = 4'000, kTreeNodes = 6'000;
 constexpr std::size_t kRows = 300, kSeries = 300, kPoints = 24'000, kStacks = 400, kFrames = 40'000, kSlowCalls = 100;
-constexpr std::size_t kLosses = 64;  // of a lane
+constexpr std::size_t kFirstSlowCalls = 20;  // of each method its longest, as in the text; the others on request
+constexpr std::size_t kLosses = 64;          // of a lane
 
 // The `limit` largest rows of a table by `weight`, largest first, ties by key.
 template <class Map, class Weight>
@@ -87,7 +89,8 @@ class Page {
       if (each.scope != nullptr && each.scope->process_id == id) producer(each);
     json_.end_array();
     const auto section = [&](Family family, auto&& put) {
-      const ScopeStatistics* chosen = report_.chosen(id, family);
+      const ScopeStatistics* chosen =
+          family == Family::kGc ? report_.watcher_of_pauses(id) : report_.chosen(id, family);
       if (chosen == nullptr) return;
       json_.key(family_name(family)).begin_object().member("source", chosen->scope->agent_name);
       put(*chosen);
@@ -100,7 +103,7 @@ class Page {
     section(Family::kGc, [&](const ScopeStatistics& each) { pauses(each); });
     section(Family::kCalls, [&](const ScopeStatistics& each) {
       methods(each);
-      write_slow_calls(json_, each, {.over = 0, .rows = limit(kSlowCalls)});
+      write_slow_calls(json_, each, {.over = 0, .rows = limit(kSlowCalls), .first = kFirstSlowCalls});
     });
     section(Family::kExceptions, [&](const ScopeStatistics& each) { write_exceptions(json_, each, limit(kRows)); });
     section(Family::kAllocations, [&](const ScopeStatistics& each) {
@@ -236,6 +239,7 @@ class Page {
   void pauses(const ScopeStatistics& statistics) {
     json_.member("count", statistics.gc.count).member("total", us_of(statistics.gc.total));
     json_.member("longest", us_of(statistics.gc.longest)).member("missed", statistics.gc_missed);
+    json_.member("heapNote", statistics.scope->late_heap_note());
     json_.key("texts").begin_array();
     for (const std::string& text : statistics.pause_texts) json_.value(text);
     json_.end_array().key("causes").begin_array();  // kind, cause, times, total, longest
@@ -281,7 +285,9 @@ class Page {
       return std::tuple(row.second.self, row.second.calls, row.second.counted);
     };
     json_.member("timed", recorded_of(statistics).calls);  // otherwise calls were only counted
-    json_.key("rows").begin_array();                       // name, calls, self, total, cpu (ns), methodCount or null
+    json_.member("slowerThan", least_recorded(*statistics.scope))
+        .member("slowerNote", statistics.scope->longest_note());
+    json_.key("rows").begin_array();  // name, calls, self, total, cpu (ns), methodCount or null
     for (const auto* row : greatest(statistics.methods, limit(kRows * 2), weight)) {
       const MethodStatistics& method = row->second;
       json_.begin_array().value(statistics.scope->method_name(row->first)).value(method.calls).value(method.self);

@@ -1,7 +1,6 @@
 #include "trace/io/slow_text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "base/strings.h"
 #include "base/time_text.h"
 #include "trace/filter_example.h"
+#include "trace/io/call_percentile.h"
 #include "trace/io/slow_arguments.h"
 #include "trace/io/slow_call_text.h"
 #include "trace/io/slow_counts.h"
@@ -29,10 +29,11 @@ constexpr std::size_t kSlowestSeen = 5;  // shown if no call took as long as was
 struct Chosen {
   std::vector<const SlowCall*> ended, open;
   IdleCalls idle;
-  std::vector<CommonArguments> common;  // of all slow calls, those of more rows included
-  std::size_t all = 0, all_open = 0;    // number of calls of that duration, and of those that had not ended
-  bool is_slow = true;                  // false: there was none; these are the slowest calls seen
-  bool idle_is_slow = false;            // there were idle calls of that duration
+  std::vector<CommonArguments> common;      // of all slow calls, those of more rows included
+  std::vector<const SlowCall*> first = {};  // of `ended`, as SlowLimits::first
+  std::size_t all = 0, all_open = 0;        // number of calls of that duration, and of those that had not ended
+  bool is_slow = true;                      // false: there was none; these are the slowest calls seen
+  bool idle_is_slow = false;                // there were idle calls of that duration
 };
 
 // Of each method first the longest few: the many calls of one method do not hide the others. Longest first.
@@ -68,6 +69,8 @@ Chosen choose(const ScopeStatistics& statistics, const SlowLimits& limits) {
     rows = std::min(rows, kSlowestSeen);
     if (!limits.with_idle && chosen.idle.all == 0) chosen.idle = divide_idle_calls(statistics, 0, rows, chosen.ended);
   }
+  chosen.first = chosen.ended;
+  keep_rows(chosen.first, limits.first);
   keep_rows(chosen.ended, rows);
   if (chosen.open.size() > kSlowestSeen) chosen.open.resize(kSlowestSeen);
   return chosen;
@@ -103,24 +106,6 @@ std::string rate_text(const Scope& scope, std::size_t calls) {
   std::snprintf(text, sizeof text, " in %.1f s, %.*f a second", seconds, static_cast<double>(calls) < seconds ? 2 : 1,
                 static_cast<double>(calls) / seconds);
   return text;
-}
-
-// Of all calls, where their number is known: those that were too short to be recorded are shorter than `least` ns. Some
-// of the others may not have ended, or were lost: "?" where these may decide it, ">" where they are many.
-std::string percentile_text(const ScopeStatistics& statistics, std::uint64_t method, const Durations& times,
-                            double share, std::uint64_t least) {
-  constexpr std::uint64_t kMany = 50;  // one in so many
-  const std::uint64_t recorded = times.count(), all = counted_calls(statistics, method).value_or(0);
-  if (least == 0 || all <= recorded) return millis(times.percentile(share));
-  const std::uint64_t rest = all - recorded, quick = quick_calls(statistics, method);
-  const auto rank = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all)));
-  char below[32];
-  std::snprintf(below, sizeof below, "<%g", static_cast<double>(least) / 1e6);
-  if (rank <= quick) return below;
-  if (rank <= rest) return "?";
-  const std::uint64_t time = times.percentile((static_cast<double>(rank - rest) - 0.5) / static_cast<double>(recorded));
-  if (time < least) return below;
-  return ((rest - quick) * kMany > all ? ">" : "") + millis(time);
 }
 
 void append_call(std::string& out, const ScopeStatistics& statistics, const SlowCall& call) {
@@ -281,7 +266,6 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
   const Rows<SlowMethod> methods = slow_methods(statistics, limits);
   if (methods.shown.empty()) return out;
   const bool counts = has_counts(statistics, methods);
-  const std::uint64_t recorded = parse_seconds(statistics.scope->slower_than).value_or(0);
   if (const std::string& least = statistics.scope->slower_than; !least.empty())
     out += "  of the calls of " + recorded_from(least) + " and more" + statistics.scope->longest_note() +
            ", the only ones that were recorded" +
@@ -293,11 +277,23 @@ std::string slow_calls_text(const ScopeStatistics& statistics, const SlowLimits&
     const std::string of_all = right_aligned(all ? std::to_string(*all) : "-", 11);
     out += "  " + right_aligned(std::to_string(times->count()), 10) + (counts ? of_all : "");
     for (const double share : {0.5, 0.9, 0.99})
-      out += right_aligned(percentile_text(statistics, id, *times, share, recorded), 11);
+      out += right_aligned(percentile_text(call_percentile(statistics, id, share)), 11);
     out += right_aligned(millis(times->longest()), 11) + "  " + printable(statistics.scope->method_name(id)) + "\n";
   }
   return out + more_rows(methods.left_out);
 }
+
+namespace {
+
+void write_first_calls(JsonWriter& json, const Chosen& chosen) {
+  json.key("slowCallsFirst").begin_array();
+  for (const SlowCall* call : chosen.first)
+    if (const auto at = std::find(chosen.ended.begin(), chosen.ended.end(), call); at != chosen.ended.end())
+      json.value(static_cast<std::uint64_t>(at - chosen.ended.begin()));
+  json.end_array();
+}
+
+}  // namespace
 
 void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const SlowLimits& limits) {
   const Chosen chosen = choose(statistics, limits);
@@ -306,6 +302,7 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
   for (const SlowCall* call : chosen.ended) write_call(json, statistics, *call);
   for (const SlowCall* call : chosen.open) write_call(json, statistics, *call);
   json.end_array();
+  if (limits.first != 0) write_first_calls(json, chosen);
   write_common_arguments(json, *statistics.scope, chosen.common);
   write_idle_calls(json, statistics, chosen.idle);
   if (const auto all = statistics.scope->all_short_contentions(); all.count != 0)
@@ -321,6 +318,7 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
     if (const auto all = counted_calls(statistics, id)) json.member("allCalls", *all);
     json.member("p50", as_seconds(times->percentile(0.5))).member("p90", as_seconds(times->percentile(0.9)));
     json.member("p99", as_seconds(times->percentile(0.99))).member("longest", as_seconds(times->longest()));
+    write_percentiles_of_all(json, statistics, id);
     json.end_object();
   }
   json.end_array();

@@ -10,9 +10,10 @@
 namespace jtrace::trace::io {
 
 struct SlowLimits {
-  std::uint64_t over = 0;     // ns: only calls of this duration or longer; 0: the longest
-  std::size_t rows = 20;      // of each table
-  bool with_idle = false;     // idle calls (slow_calls.h) among the others, not by method
+  std::uint64_t over = 0;  // ns: only calls of this duration or longer; 0: the longest
+  std::size_t rows = 20;   // of each table
+  std::size_t first = 0;   // JSON: "slowCallsFirst" has the places of those that so many rows would have; 0: no member
+  bool with_idle = false;  // idle calls (slow_calls.h) among the others, not by method
   bool no_arguments = false;  // they are not wanted: nothing is said if there are none
 };
 

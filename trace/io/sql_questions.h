@@ -15,7 +15,8 @@ inline constexpr SqlQuestion kSqlQuestions[] = {
      R"(SELECT ms, waited_ms, method, arguments, thread FROM calls
   WHERE method LIKE coalesce(:method, '%') ORDER BY ms DESC)"},
     {"Which methods take the time, and how long are they usually?",
-     R"(SELECT method, calls, self_ms, median_ms, p99_ms, longest_ms FROM methods
+     R"(SELECT method, calls, counted, self_ms, coalesce(median_ms, median_bound) AS median_ms,
+       coalesce(p99_ms, p99_bound) AS p99_ms, longest_ms FROM methods
   WHERE method LIKE coalesce(:method, '%') ORDER BY total_ms DESC)"},
     {"For which argument is a method slow?",
      R"(SELECT calls.method, arguments.value AS first_argument, count(*) AS calls, max(calls.ms) AS longest_ms FROM calls

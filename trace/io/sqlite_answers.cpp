@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "trace/io/call_percentile.h"
 #include "trace/record/control.h"
 
 namespace jtrace::trace::io {
@@ -21,7 +22,7 @@ SqliteAnswers::SqliteAnswers(sqlite3* db)
       wait_(db, "INSERT INTO wait VALUES(?,?,?,?,?,?,?,?,?)"),
       gc_(db, "INSERT INTO gc VALUES(?,?,?,?,?,?,?,?)"),
       exception_(db, "INSERT INTO exception VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
-      method_(db, "INSERT INTO method_time VALUES(?,?,?,?,?,?,?,?,?,?)"),
+      method_(db, "INSERT INTO method_time VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"),
       sample_(db, "INSERT INTO sample VALUES(?,?,?,?)"),
       collection_(db, "INSERT INTO collection VALUES(?,?,?,?,?,?,?,?,?)"),
       recorded_(db, "INSERT INTO recorded VALUES(?,?,?,?,?)"),
@@ -149,12 +150,18 @@ void SqliteAnswers::add_methods(const ScopeStatistics& statistics) {
     if (has_calls) method_.number(method.calls).number(method.total).number(method.self);
     else method_.null().null().null();
     method_.known(method.cpu);
-    if (const auto found = times.find(id); found != times.end())
-      method_.number(found->second.percentile(0.5))
-          .number(found->second.percentile(0.99))
-          .number(found->second.longest());
-    else method_.null().null().null();
-    done((method.has_count ? method_.number(method.counted) : method_.null()).run());
+    const auto found = times.find(id);
+    const bool has_times = found != times.end();
+    std::string bounds[2];  // of what is not known: "<10"
+    for (const std::size_t i : {0u, 1u}) {
+      const CallPercentile percentile = call_percentile(statistics, id, i == 0 ? 0.5 : 0.99);
+      const bool is_known = percentile.kind == CallPercentile::Kind::kIs;
+      if (!is_known) bounds[i] = percentile_text(percentile);
+      (is_known && has_times ? method_.number(percentile.ns) : method_.null());
+    }
+    (has_times ? method_.number(found->second.longest()) : method_.null());
+    (method.has_count ? method_.number(method.counted) : method_.null());
+    done(method_.known(std::string_view(bounds[0])).known(std::string_view(bounds[1])).run());
   }
 }
 
@@ -193,7 +200,9 @@ void SqliteAnswers::add_notes(const ScopeStatistics& statistics) {
   if (!statistics.slow.methods().empty())
     add("median_ms and p99_ms of the view methods are about: at most an eighth too high");
   if (!scope.slower_than.empty())
-    add("only calls of " + scope.slower_than + " s and longer were recorded" + scope.longest_note());
+    add("only calls of " + scope.slower_than + " s and longer were recorded" + scope.longest_note() +
+        ": median_ms and p99_ms of the view methods are of all calls where counted has their number (NULL and, in "
+        "median_bound and p99_bound, what is known: among those that were only counted), else of the recorded ones");
 }
 
 bool SqliteAnswers::add_note(const std::string& text) {

@@ -37,7 +37,7 @@ CREATE TABLE call(id INTEGER PRIMARY KEY, agent INTEGER, thread INTEGER, method 
 CREATE TABLE exception(agent INTEGER, thread INTEGER, class TEXT, thrown INTEGER, thrown_method INTEGER, thrown_line INTEGER,
                        caught_method INTEGER, caught_line INTEGER, end TEXT, other TEXT, thrown_on INTEGER, message TEXT);
 CREATE TABLE method_time(agent INTEGER, method INTEGER, calls INTEGER, total INTEGER, self INTEGER, cpu INTEGER, median INTEGER,
-                         p99 INTEGER, longest INTEGER, counted INTEGER);
+                         p99 INTEGER, longest INTEGER, counted INTEGER, median_bound TEXT, p99_bound TEXT);
 CREATE TABLE sample(agent INTEGER, time INTEGER, name TEXT, value);
 CREATE TABLE heap_class(agent INTEGER, class TEXT, instances INTEGER, bytes INTEGER);
 CREATE TABLE collection(agent INTEGER, started INTEGER, ended INTEGER, pauses INTEGER, used_before INTEGER, used INTEGER,
@@ -95,7 +95,7 @@ std::string views_of_calls() {
               method_name("") +
                   " AS method, x.calls, x.total / 1e6 AS total_ms, x.self / 1e6 AS self_ms, x.cpu / 1e6 AS cpu_ms, "
                   "x.median / 1e6 AS median_ms, x.p99 / 1e6 AS p99_ms, x.longest / 1e6 AS longest_ms, x.counted, "
-                  "x.agent",
+                  "x.median_bound, x.p99_bound, x.agent",
               "method_time x" + method_join("x.method", ""));
 }
 

@@ -172,6 +172,9 @@ class Statistics : public EventSink, private CallListener {
   std::uint64_t events() const;
   // The producer of the process that records most of `family`; null if none records any.
   const ScopeStatistics* chosen(std::string_view process_id, Family family) const;
+  // As chosen() of kGc; where there was no pause, or none was seen, the producer that would have recorded it, so that
+  // "no pauses" can be told from "not looked for". Null if none would have.
+  const ScopeStatistics* watcher_of_pauses(std::string_view process_id) const;
   // The others that record some of it: they may be of the same time or of another, so they are not added.
   std::vector<const ScopeStatistics*> not_chosen(std::string_view process_id, Family family) const;
   // What the reader of the input knows to be missing, in words: it ends early, parts of it are not there.

@@ -121,6 +121,15 @@ const ScopeStatistics* Statistics::chosen(std::string_view process_id, Family fa
   return best;
 }
 
+const ScopeStatistics* Statistics::watcher_of_pauses(std::string_view process_id) const {
+  if (const ScopeStatistics* best = chosen(process_id, Family::kGc)) return best;
+  for (const ScopeStatistics& each : by_scope_)
+    if (each.scope != nullptr && each.scope->process_id == process_id &&
+        (recorded_of(each).pauses || each.scope->gc_interval != 0))
+      return &each;
+  return nullptr;
+}
+
 std::vector<const ScopeStatistics*> Statistics::not_chosen(std::string_view process_id, Family family) const {
   const ScopeStatistics* best = chosen(process_id, family);
   std::vector<const ScopeStatistics*> others;

@@ -243,7 +243,7 @@ void write_not_added(JsonWriter& json, const Statistics& statistics, const std::
 
 void write_process(JsonWriter& json, const Statistics& statistics, const std::string& process, std::size_t rows) {
   json.begin_object().member("processId", process);
-  if (const auto* gc = statistics.chosen(process, Family::kGc)) write_collections(json, *gc, rows);
+  if (const auto* gc = statistics.watcher_of_pauses(process)) write_collections(json, *gc, rows);
   if (const auto* threads = statistics.chosen(process, Family::kThreads)) write_threads(json, *threads, rows);
   if (const auto* monitors = statistics.chosen(process, Family::kMonitors)) write_monitors(json, *monitors, rows);
   if (const auto* calls = statistics.chosen(process, Family::kCalls)) write_calls(json, *calls, rows);

@@ -69,7 +69,8 @@ class TextView {
           static_cast<unsigned long long>(calls.closed_by_gaps()));
   }
   const ScopeStatistics* section(const std::string& process, Family family) {
-    const ScopeStatistics* chosen = statistics_.chosen(process, family);
+    const ScopeStatistics* chosen =
+        family == Family::kGc ? statistics_.watcher_of_pauses(process) : statistics_.chosen(process, family);
     if (chosen == nullptr) return nullptr;
     std::string others;
     for (const ScopeStatistics* other : statistics_.not_chosen(process, family))
@@ -96,8 +97,14 @@ class TextView {
     if (const auto* stacks = section(process, Family::kStacks)) stacks_of(*stacks);
   }
   void pauses_of(const ScopeStatistics& statistics) {
-    line("  %s, %s s in all, longest %s s", counted(statistics.gc.count, "pause").c_str(),
-         seconds(statistics.gc.total).c_str(), seconds(statistics.gc.longest).c_str());
+    if (statistics.gc.count == 0) {
+      line("  %s",
+           !statistics.scope->losses.any() && statistics.gc_missed == 0 ? "no pauses" : "no pause was recorded");
+      if (statistics.gc_missed == 0 && statistics.collections.empty()) return;
+    } else {
+      line("  %s, %s s in all, longest %s s", counted(statistics.gc.count, "pause").c_str(),
+           seconds(statistics.gc.total).c_str(), seconds(statistics.gc.longest).c_str());
+    }
     if (statistics.gc_without_start != 0)
       line("  %llu of them have no start in the trace, and count as 0 s",
            static_cast<unsigned long long>(statistics.gc_without_start));

@@ -74,8 +74,9 @@ function drawing(parent, height, draw) {
 // A column that is empty in all rows is left out. On paper: the first rows only.
 const kPrintedRows = 30;
 // `name`: a class for the element around the table: 'cards', a narrow screen has each row as a list of its cells. So it
-// has those of tables that would be wider than the screen.
-function table(parent, all_columns, rows, name = '') {
+// has those of tables that would be wider than the screen. `isFirst`: whether a row is shown before others are asked for, by
+// the button or by a search.
+function table(parent, all_columns, rows, name = '', isFirst = null) {
   const columns = all_columns.filter((c) => !rows.length || rows.some((row) => String(c[1](row)) !== ''));
   const texts = columns.filter((c) => !c[2]).length;
   const kind = name || (columns.length > 4 || (texts > 1 && columns.length > 2) ? 'cards' : '');
@@ -94,7 +95,7 @@ function table(parent, all_columns, rows, name = '') {
       const less = (a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0);
       found = found.slice().sort((a, b) => (down ? less(b, a) : less(a, b)));
     }
-    const shown = all ? found : found.slice(0, first);
+    const shown = all ? found : isFirst && !word && order < 0 ? found.filter(isFirst) : found.slice(0, first);
     list.replaceChildren(...shown.map((row) => {
       const line = make('tr');
       for (const c of columns) {
@@ -113,7 +114,7 @@ function table(parent, all_columns, rows, name = '') {
       fill();
     };
   });
-  if (rows.length > first) make('button', bar, 'all').onclick = () => { all = !all; fill(); };
+  if (rows.length > first || (isFirst && !rows.every(isFirst))) make('button', bar, 'all').onclick = () => { all = !all; fill(); };
   search.oninput = () => { word = search.value.toLowerCase(); fill(); };
   fill();
 }

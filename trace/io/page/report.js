@@ -270,9 +270,11 @@ function offCpu(process) {
   table(part, [['what and where', (r) => r[0]], ['times', (r) => count(r[1]), true, (r) => r[1]], ['waited', (r) => nanos(r[2]), true, (r) => r[2]],
     ['longest', (r) => nanos(r[3]), true, (r) => r[3]], ['owner', (r) => r[4]], ['woken by', (r) => r[5]]], process.offCpu.rows);
 }
+// Their times are without the calls that were too short to be recorded.
+const recordedFrom = ({slowerThan, slowerNote}) => (slowerThan ? ` Only calls of ${nanos(slowerThan)} and more were recorded${slowerNote}.` : '');
 function methods(process) {
   if (!process.calls) return;
-  const part = section('methods', 'Methods', `By ${process.calls.source}; ${several(process.calls.all, 'method')}.` +
+  const part = section('methods', 'Methods', `By ${process.calls.source}; ${several(process.calls.all, 'method')}.` + recordedFrom(process.calls) +
       (process.calls.counted ? ` Coverage: ${count(process.calls.ran)} of ${count(process.calls.counted)} counted methods ran` +
         ` (${(100 * process.calls.ran / process.calls.counted).toFixed(1)} %).` : ''));
   const measured = process.calls.rows.some((r) => r[4] > 0) ? [['cpu', (r) => (r[4] ? nanos(r[4]) : '-'), true, (r) => r[4]]] : [];
@@ -285,7 +287,19 @@ function methods(process) {
   table(part, [['class', (r) => r[0]], ['methods that ran', (r) => count(r[1]), true, (r) => r[1]], ['methods', (r) => count(r[2]), true, (r) => r[2]],
     ['covered', (r) => (100 * r[1] / r[2]).toFixed(1) + ' %', true, (r) => r[1] / r[2]]], process.calls.coverage);
 }
+// A profile of a program whose threads hardly ran: as the page of jtrace profile, or as its trace.
+function lacksSamples(process) {
+  const isProfile = (p) => p.agent === 'jtrace profile' || (p.agent === 'jtrace inspect' && /^profile .* cpu/.test(p.parameters));
+  const {producers, sampled: taken, offCpu: waits} = process;
+  return producers.length > 0 && !waits && producers.every((p) => isProfile(p) && !p.dropped) &&
+      (taken ? taken.samples === 0 : producers.every((p) => p.agent === 'jtrace inspect' && !p.traces));
+}
 function sampled(process) {
+  if (lacksSamples(process)) {
+    const pid = process.producers[0].pid || 'PID';
+    section('sampled', 'Methods', `No sample was taken: the threads did not run, or for less than a sampling period. jtrace stack ${pid} shows where they wait, jtrace profile ${pid} --wall samples their waits too.`);
+    return;
+  }
   if (!process.sampled) return;
   const { samples, all, rows, own } = process.sampled, left = all - rows.length;
   const part = section('sampled', 'Methods', `Of ${several(samples, 'sample')}: in how many each was the innermost frame (self), and in how many it was at all (total).` +
@@ -308,6 +322,9 @@ function slowest(process) {
   const calls = process.calls && process.calls.slowCalls, idle = process.calls && process.calls.idleCalls;
   if (!calls || !(calls.length || idle.length)) return;
   const part = section('slow', 'Slowest calls', `By ${process.calls.source}: each with what its thread waited for meanwhile, the owner of a lock when the wait began, and the callees that took half of it or more.`);
+  // The many calls of one method do not hide the others.
+  const firsts = new Set(process.calls.slowCallsFirst.map((i) => calls[i])), isFirst = (r) => firsts.has(r) || !r.ended;
+  if (!calls.every(isFirst)) make('p', part, 'Of each method its longest calls, all on request.', {className: 'note'});
   const seconds = (s) => (s ? nanos(Math.round(s * 1e9)) : '');
   const time = (key, title) => [title, (r) => seconds(r[key]), true, (r) => r[key]];
   // Of the longest wait of a kind, which may be one of several.
@@ -325,7 +342,7 @@ function slowest(process) {
   table(part, [['time (UTC)', (r) => timeOfDay(r.start * 1e3), true, (r) => r.start],
     ['since the start', (r) => micros(Math.round((r.start - process.start / 1e9) * 1e6)), true, (r) => r.start],
     ['took', (r) => (r.ended ? '' : '> ') + seconds(r.seconds), true, (r) => r.seconds],
-    ['call', (r) => callText(r) + endText(r)], ['thread', (r) => r.thread], ['spent', spent], time('heldUpOthers', 'others waited'), ['below it', below]], calls, 'cards');
+    ['call', (r) => callText(r) + endText(r)], ['thread', (r) => r.thread], ['spent', spent], time('heldUpOthers', 'others waited'), ['below it', below]], calls, 'cards', isFirst);
   if (idle.length) {
     make('h3', part, 'Idle calls, by method');
     make('p', part, `${process.calls.idleCallsMore ? 'More than ' : ''}${several(process.calls.idleCallsAll, 'call')} that slept or waited for work 95 % of the time and more.`, {className: 'note'});
@@ -334,10 +351,18 @@ function slowest(process) {
       ['the longest', (r) => callText(r.longest) + endText(r.longest)], ['thread', (r) => r.longest.thread], ['below it', (r) => below(r.longest)]], idle, 'cards');
   }
   make('h3', part, 'How the times of a method\'s calls are spread');
-  make('p', part, '~: about, at most an eighth too high.', {className: 'note'});
-  const quantile = (key, title) => [title, (r) => nanos(Math.round(r[key] * 1e9)), true, (r) => r[key]];
-  table(part, [['method', (r) => r.method], ['calls', (r) => count(r.calls), true, (r) => r.calls], quantile('p50', '~50 %'), quantile('p90', '~90 %'),
-    quantile('p99', '~99 %'), quantile('longest', 'longest')], process.calls.slowMethods);
+  const {slowMethods} = process.calls, counted = slowMethods.some((r) => r.allCalls !== undefined);
+  make('p', part, '~: about, at most an eighth too high.' + recordedFrom(process.calls) +
+      (slowMethods.some((r) => r.ofAllCalls) ? ' Percentiles are of all calls: < says that it is among those that were only counted, > and ? that calls which had not ended or were lost may decide it.' : ''), {className: 'note'});
+  const precise = (s) => nanos(Math.round(s * 1e9));
+  // Of all calls, where the trace has the number of those that were too short to be recorded.
+  const of = (r, key) => (r.ofAllCalls ? r.ofAllCalls[key] : {seconds: r[key]});
+  const spread = ({seconds, below, atLeast}) => (seconds !== undefined ? precise(seconds) : below !== undefined ? `<${precise(below)}` : atLeast !== undefined ? `>${precise(atLeast)}` : '?');
+  const weight = ({seconds, below, atLeast}) => (below !== undefined ? 0 : seconds || atLeast || -1);
+  const quantile = (key, title) => [title, (r) => spread(of(r, key)), true, (r) => weight(of(r, key))];
+  table(part, [['method', (r) => r.method], [counted ? 'recorded' : 'calls', (r) => count(r.calls), true, (r) => r.calls],
+    ...(counted ? [['all calls', (r) => known(r.allCalls, count), true, (r) => known(r.allCalls, Number, -1)]] : []),
+    quantile('p50', '~50 %'), quantile('p90', '~90 %'), quantile('p99', '~99 %'), ['longest', (r) => precise(r.longest), true, (r) => r.longest]], slowMethods);
 }
 function exceptions(process) {
   if (!process.exceptions || !process.exceptions.exceptionsAll) return;
@@ -368,8 +393,8 @@ function classes(process, key, id, title, objects) {
 }
 function pauses(process) {
   if (!process.gc) return;
-  const {count: times, total, longest, missed, texts, causes, pauses: list, collections, source} = process.gc;
-  const part = section('gc', 'GC', `By ${source}: ${several(times, 'pause')}, ${micros(total)} in all, the longest ${micros(longest)}.` +
+  const {count: times, total, longest, missed, texts, causes, pauses: list, collections, heapNote, source} = process.gc;
+  const part = section('gc', 'GC', `By ${source}: ` + (times ? `${several(times, 'pause')}, ${micros(total)} in all, the longest ${micros(longest)}.` : missed ? 'no pause was seen.' : 'no pauses.') +
       (missed ? ` ${count(missed)} more that were not seen: only their number is known.` : ''));
   const points = [], used = process.counters ? heapUse(process.counters.series) : [], rows = [], lengths = [];
   for (let i = 0; i < list.length; i += kPauseFields) {
@@ -384,6 +409,9 @@ function pauses(process) {
   }
   const heap = byTime([...(used.length > 2 ? used : []), ...points]), has_before = rows.some((r) => r[3]);
   if (rows.length) heapAndPauses(part, heap, used.length > 2 ? 'heap used' : has_before ? 'heap used before and after each pause' : 'heap used after each pause', lengths, process.span);
+  if (rows.length && heapNote)
+    make('p', part, (has_before ? '' : 'The line has the heap after each pause' + (used.length > 2 ? ' and at each look of the poll' : '') +
+        ': what it had just before a pause is not recorded, so the heap rose higher than the line. ') + heapNote[0].toUpperCase() + heapNote.slice(1) + '.', {className: 'note'});
   if (causes.some((r) => r[0] || r[1])) {
     make('h3', part, 'By cause');
     table(part, [['cause', (r) => r[1] || '?'], ['kind', (r) => r[0] || '?'], ['times', (r) => count(r[2]), true, (r) => r[2]],
@@ -401,6 +429,7 @@ function pauses(process) {
       ['heap before', (c) => known(c[3], bytes, '?'), true, (c) => known(c[3], Number, -1)],
       ['heap after', (c) => known(c[4], bytes, '?'), true, (c) => known(c[4], Number, -1)]], collections);
   }
+  if (!times) return;
   make('h3', part, rows.length < times ? 'The longest pauses' : 'Pauses, the longest first');
   table(part, [['time (UTC)', (r) => time(r[0]), true, (r) => r[0]], ['since the start', (r) => micros(r[0]), true, (r) => r[0]], ['took', (r) => micros(r[1]), true, (r) => r[1]],
     ['kind', (r) => texts[r[4]] || '?'], ['cause', (r) => texts[r[5]] || '?'], ['heap before', amount(3), true, (r) => r[3]], ['heap after', amount(2), true, (r) => r[2]]], rows);
@@ -468,9 +497,10 @@ function chart(parent, title, points, text, whole) {
     g.fillStyle = color('dim');
     g.fillText(text(greatest), 4, 8);
     g.fillText(text(least), 4, high - 6);
-    const ends = [micros(start), micros(start + span)];
-    g.fillText(ends[0], 90, high - 6);
-    g.fillText(ends[1], wide - 6 - g.measureText(ends[1]).width, high - 6);
+    const ends = [micros(start), micros(start + span)], wideOf = (label) => g.measureText(label).width;
+    const first = Math.max(90, 4 + wideOf(text(least)) + 16), last = wide - 6 - wideOf(ends[1]);  // none over another
+    if (first + wideOf(ends[0]) + 8 < last) g.fillText(ends[0], first, high - 6);
+    if (4 + wideOf(text(least)) + 8 < last) g.fillText(ends[1], last, high - 6);
   });
   view.canvas.onmousemove = (event) => {
     const time = start + event.offsetX / view.canvas.clientWidth * span;
@@ -497,7 +527,7 @@ function counters(process) {
   if (!process.counters) return;
   const {series, all, source} = process.counters, curves = series.filter((s) => s.points);
   const part = section('counters', 'Counters', `By ${source}: ${several(all, 'counter')}, ${count(curves.length)} of them changed.`);
-  const used = process.gc ? [] : heapUse(series);
+  const used = process.gc && process.gc.pauses.length ? [] : heapUse(series);
   if (used.length > 2) chart(part, 'heap used', used, bytes, {span: process.span});
   if (curves.length) {
     const bar = make('div', part, undefined, {className: 'bar'}), choose = make('select', bar), place = make('div', part);
@@ -580,7 +610,9 @@ function summary() {
   if (breaks) losses.push(`what happened while the trace was paused (${several(breaks, 'time')})`);
   if (data.truncated) losses.push('the trace is cut off');
   if (data.lacksEnd) losses.push('events of the end, for which there was no room');
-  make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
+  const empty = data.processes.length > 0 && data.processes.every(lacksSamples) && !losses.length;
+  if (empty) make('span', place, 'No sample was taken.', {className: 'bad'});
+  else make('span', place, losses.length ? 'Not all is here: ' + losses.join(', ') + '.' : 'Nothing was lost.', {className: losses.length ? 'bad' : ''});
 }
 // Where figures are too small because of a loss, the section says so.
 const kMeasured = ['slow', 'contention', 'gc', 'exceptions', 'allocations', 'methods', 'timeline', 'flame', 'threads'];

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "trace/io/statistics.h"
 
@@ -50,6 +53,27 @@ TEST(Families, EachHasANameOfItsOwn) {
   EXPECT_EQ(std::set<std::string_view>(std::begin(kFamilyNames), std::end(kFamilyNames)).size(), kFamilyCount);
   EXPECT_EQ(family_name(Family::kThreads), "threads");
   EXPECT_EQ(family_name(Family::kStacks), "stacks");
+}
+
+// "no pauses" of a trace that would have them, nothing of one that was not asked for them.
+TEST(Families, NoPausesAreSaidWherePausesWereAskedFor) {
+  for (const auto& [key, value, words] :
+       {std::tuple("events", "threads,gc", "\n  no pauses\n"),
+        std::tuple("hsperf.gcInterval", "10000000", "\n  no pauses\n"), std::tuple("events", "threads", "")}) {
+    Statistics statistics;
+    const std::vector<Event> events = {AgentCreate{.agentId = "a", .processIdRef = "p", .time = at(0)},
+                                       TraceStart{.traceId = "t", .agentIdRef = "a", .time = at(0)},
+                                       Option{.key = key, .value = value, .traceIdRef = "t"},
+                                       TraceEnd{.traceIdRef = "t", .time = at(4)}};
+    for (const Event& event : events) ASSERT_TRUE(statistics.write(event));
+    ASSERT_TRUE(statistics.finish());
+    const bool asked = *words != '\0';
+    EXPECT_THAT(statistics_text(statistics, 20), testing::HasSubstr(words)) << value;
+    EXPECT_EQ(statistics_json(statistics, "input", 20).find("\"gc\":{") != std::string::npos, asked) << value;
+    EXPECT_EQ(statistics_text(statistics, 20).find("no pauses") != std::string::npos, asked) << value;
+    EXPECT_EQ(statistics.chosen("p", Family::kGc), nullptr);
+    EXPECT_EQ(statistics.watcher_of_pauses("p") != nullptr, asked);
+  }
 }
 
 }  // namespace

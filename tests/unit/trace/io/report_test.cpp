@@ -65,6 +65,42 @@ TEST(Report, TreeOfCallsWithTheirOwnTimeAndAllocations) {
   EXPECT_THAT(report_json(report, {.title = "</script>"}, 1), Not(HasSubstr("</script>")));
 }
 
+// 60 long calls of one method, and 3 shorter ones of another.
+TEST(Report, TheCallsOfOneMethodDoNotHideTheOthers) {
+  ReportCollector report;
+  head(report);
+  EXPECT_TRUE(report.write(MethodDef{.name = "naps", .methodId = MethodId(1)}));
+  EXPECT_TRUE(report.write(MethodDef{.name = "works", .methodId = MethodId(2)}));
+  for (std::uint64_t i = 0; i < 63; ++i) {
+    const std::uint64_t at = (2 + i) * kSecond, method = i < 60 ? 1 : 2;
+    EXPECT_TRUE(report.write(
+        MethodEntry{.threadIdRef = ThreadId(1), .time = Time(at), .methodIdRef = MethodId(method), .ticket = i + 1}));
+    EXPECT_TRUE(report.write(MethodExit{.threadIdRef = ThreadId(1),
+                                        .time = Time(at + kSecond / (method + 1)),
+                                        .ticket = i + 1,
+                                        .methodIdRef = MethodId(method)}));
+  }
+  ASSERT_TRUE(report.finish());
+  const json calls = json::parse(report_json(report, {.title = ""}, 1))["processes"][0]["calls"];
+  EXPECT_EQ(calls["slowCalls"].size(), 63u);
+  ASSERT_EQ(calls["slowCallsFirst"].size(), 20u);
+  std::size_t works = 0;
+  for (const json& place : calls["slowCallsFirst"])
+    works += calls["slowCalls"][place.get<std::size_t>()]["method"] == "works";
+  EXPECT_EQ(works, 3u);
+}
+
+TEST(Report, TheHeapOfAPollSaysWhatItLacks) {
+  ReportCollector report;
+  head(report);
+  EXPECT_TRUE(report.write(Option{.key = "hsperf.gcInterval", .value = "10000000", .traceIdRef = "t"}));
+  EXPECT_TRUE(report.write(GcStart{.time = Time(2 * kSecond)}));
+  EXPECT_TRUE(report.write(GcFinish{.time = Time(3 * kSecond), .usedObjectSpace = 7}));
+  ASSERT_TRUE(report.finish());
+  const json gc = json::parse(report_json(report, {.title = ""}, 1))["processes"][0]["gc"];
+  EXPECT_THAT(gc["heapNote"], HasSubstr("the heap after a pause was read up to 10 ms after it"));
+}
+
 TEST(Report, LanesAreThinnedOutWithoutLosingTime) {
   Lane lane;
   std::uint64_t blocked = 0, waiting = 0;

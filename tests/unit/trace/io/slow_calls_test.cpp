@@ -171,6 +171,25 @@ TEST_F(SlowTrace, PercentilesAreOfTheCallsThatWereCountedToo) {
   calls(200);
   EXPECT_THAT(text_, HasSubstr("percentiles with those that were only counted (OF SO MANY):\n"));
   EXPECT_THAT(text_, HasSubstr("          20        100        <10    300.000    300.000    300.000  m\n"));
+  const json& row = all_["slowMethods"][0];
+  EXPECT_DOUBLE_EQ(row["p50"], 0.3) << "of the recorded calls";
+  EXPECT_EQ(row["ofAllCalls"]["p50"], json({{"below", 0.01}}));
+  EXPECT_EQ(row["ofAllCalls"]["p90"], json({{"seconds", 0.3}}));
+}
+
+// A call for each thread may not have ended: of these two in a hundred cannot be told.
+TEST_F(SlowTrace, PercentilesThatOpenCallsDecideAreNotGiven) {
+  write(Option{.key = "slower-than", .value = "0.01", .traceIdRef = "t"});
+  define(1, "m");
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    enter(1, 1000 * i);
+    leave(1000 * i + 300);
+  }
+  write(MethodCount{.count = 21, .methodIdRef = MethodId(1), .traceIdRef = "t"});
+  calls();
+  EXPECT_EQ(all_["slowMethods"][0]["ofAllCalls"]["p50"], json::object());
+  EXPECT_EQ(all_["slowMethods"][0]["ofAllCalls"]["p90"], json({{"atLeast", 0.3}}));
+  EXPECT_THAT(text_, HasSubstr("          10         21          ?   >300.000   >300.000    300.000  m\n"));
 }
 
 TEST_F(SlowTrace, OfMoreCallsThanRowsEachMethodHasItsLongest) {
@@ -242,6 +261,7 @@ TEST_F(SlowTrace, TellsAmongHowManyCallsTheSlowOnesAre) {
   EXPECT_THAT(text_, HasSubstr("           1       4011     50.000     50.000     50.000     50.000  m\n"));
   EXPECT_THAT(text_, HasSubstr("           1          - "));
   for (const json& row : all_["slowMethods"]) EXPECT_EQ(row.value("allCalls", 0), row["method"] == "m" ? 4011 : 0);
+  for (const json& row : all_["slowMethods"]) EXPECT_FALSE(row.contains("ofAllCalls")) << "none was too short";
 }
 
 TEST_F(SlowTrace, CallThatHasNotEndedIsSaidToHaveNot) {

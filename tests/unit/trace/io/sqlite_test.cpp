@@ -140,6 +140,28 @@ TEST_F(SqliteViews, PercentilesAreSaidToBeAbout) {
   EXPECT_EQ(ask(path, "SELECT count(*) FROM notes WHERE note LIKE 'median_ms and p99_ms%about%'"), "1");
 }
 
+// 1 of 100 calls was long enough to be recorded.
+TEST_F(SqliteViews, PercentilesAreNotThoseOfTheSlowCallsAlone) {
+  const std::string call =
+      "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
+      "<methodExit threadIdRef=\"1\" time=\"3.0\" methodIdRef=\"1\" ticket=\"1\"/>\n";
+  const std::string slow =
+      "<option key=\"events\" value=\"methods,counts\"/>\n<option key=\"slower-than\" value=\"0.01\"/>\n";
+  const std::string other =
+      "<methodDef methodId=\"2\" classIdRef=\"1\" name=\"quick\" signature=\"()V\"/>\n"
+      "<methodDef methodId=\"3\" classIdRef=\"1\" name=\"never\" signature=\"()V\"/>\n"
+      "<methodCount methodIdRef=\"2\" count=\"100\"/>\n<methodCount methodIdRef=\"3\" count=\"0\"/>\n";
+  std::string path = database(slow + call + other + "<methodCount methodIdRef=\"1\" count=\"100\"/>\n");
+  const std::string of =
+      "SELECT calls, counted, median_ms, median_bound, p99_ms, p99_bound, longest_ms FROM methods WHERE method = ";
+  EXPECT_EQ(ask(path, (of + "'a.B.f'").c_str()), "1 100 - <10 - ? 1000.0");
+  EXPECT_EQ(ask(path, (of + "'a.B.quick'").c_str()), "0 100 - <10 - <10 -");
+  EXPECT_EQ(ask(path, (of + "'a.B.never'").c_str()), "0 0 - - - - -");
+  EXPECT_EQ(ask(path, "SELECT count(*) FROM notes WHERE note LIKE '%median_bound%'"), "1");
+  path = database(call);
+  EXPECT_EQ(ask(path, (of + "'a.B.f'").c_str()), "1 - 1000.0 - 1000.0 - 1000.0");
+}
+
 TEST_F(SqliteViews, CallsHaveTheirCallerSelfTimeAndWaits) {
   const std::string path = database(
       "<methodEntry threadIdRef=\"1\" time=\"2.0\" methodIdRef=\"1\" ticket=\"1\"/>\n"
