@@ -32,7 +32,7 @@ const tintOf = (node) => (node.up ? tint(node.name) : '#b9c2cf');
 function tint(name) {
   let hue = 0;
   for (const c of name) hue = (hue * 31 + c.charCodeAt(0)) % 360;
-  return dark.matches ? `hsl(${hue} 34% 60%)` : `hsl(${hue} 58% 76%)`;
+  return dark.matches && !root.classList.contains('printing') ? `hsl(${hue} 34% 60%)` : `hsl(${hue} 58% 76%)`;
 }
 
 // -- Pictures

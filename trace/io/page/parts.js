@@ -51,6 +51,13 @@ function section(id, title, note) {
 // A canvas as wide as its parent; draw(context, width) whenever that changes.
 let drawings = [];
 window.onresize = () => drawings.forEach((redraw) => redraw());
+// Paper is white: a picture in the colors of a dark screen could not be read.
+function prints(now) {
+  root.classList.toggle('printing', now);
+  drawings.forEach((redraw) => redraw());
+}
+window.onbeforeprint = () => prints(true);
+window.onafterprint = () => prints(false);
 function drawing(parent, height, draw) {
   const canvas = make('canvas', parent);
   const redraw = () => {

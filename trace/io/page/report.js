@@ -24,7 +24,7 @@ function timeline(process) {
   const keys = make('div', part, undefined, {className: 'bar'});
   for (const name of ['alive', ...kStates, ...firsts, 'gc', ...(loses ? ['lost'] : [])]) {
     const label = make('span', keys);
-    make('i', label, undefined, {className: 'key'}).style.background = color(name);
+    make('i', label, undefined, {className: 'key'}).style.background = `var(--${name})`;
     label.append(kNames[name] || name);
   }
   const left = 180, top = 22, row = 15, span = Math.max(process.span, 1);
@@ -301,15 +301,17 @@ function sampled(process) {
     return;
   }
   if (!process.sampled) return;
-  const { samples, all, rows, own } = process.sampled, left = all - rows.length;
-  const part = section('sampled', 'Methods', `Of ${several(samples, 'sample')}: in how many each was the innermost frame (self), and in how many it was at all (total).` +
+  const { samples, own } = process.sampled, share = shareOf(samples);
+  if (!own || !own.length) return;
+  table(section('sampled', 'Methods', `Methods of the program, with what they called of the JDK, and from where: of ${several(samples, 'sample')}.`),
+    [['method', (r) => r[1]], ['from', (r) => r[0] || ''], ['samples', (r) => count(r[2]), true, (r) => r[2]], ['of all', (r) => share(r[2]), true, (r) => r[2]]], own);
+}
+const shareOf = (samples) => (n) => (samples ? (100 * n / samples).toFixed(1) + ' %' : '-');
+function allFrames(process) {
+  if (!process.sampled || lacksSamples(process)) return;
+  const { samples, all, rows } = process.sampled, left = all - rows.length, share = shareOf(samples);
+  const part = section('frames', 'All frames', `Of ${several(samples, 'sample')}: in how many each was the innermost frame (self), and in how many it was at all (total).` +
       (left ? ` ${several(left, 'frame')} with few samples not shown.` : ''));
-  const share = (n) => (samples ? (100 * n / samples).toFixed(1) + ' %' : '-');
-  if (own && own.length) {
-    make('h3', part, 'Methods of the program, with what they called of the JDK, and from where');
-    table(part, [['method', (r) => r[1]], ['from', (r) => r[0] || ''], ['samples', (r) => count(r[2]), true, (r) => r[2]], ['of all', (r) => share(r[2]), true, (r) => r[2]]], own);
-    make('h3', part, 'All frames');
-  }
   table(part, [['method or native frame', (r) => r[0]], ['self', (r) => count(r[1]), true, (r) => r[1]], ['of all', (r) => share(r[1]), true, (r) => r[1]],
     ['total', (r) => count(r[2]), true, (r) => r[2]], ['of all', (r) => share(r[2]), true, (r) => r[2]]], rows);
 }
@@ -447,7 +449,7 @@ function heapAndPauses(parent, heap, title, lengths, span) {
   const keys = make('div', parent, undefined, {className: 'bar'});
   for (const [name, text] of [['accent', title], ['gc', 'length of the pauses']]) {
     const label = make('span', keys);
-    make('i', label, undefined, {className: 'key'}).style.background = color(name);
+    make('i', label, undefined, {className: 'key'}).style.background = `var(--${name})`;
     label.append(text);
   }
   const whole = Math.max(span, 1), at = (us, wide) => left + us / whole * (wide - 2 * left);
@@ -567,6 +569,7 @@ function overview(process) {
 function frames(process) {
   if (!process.frames) return;
   const {unit, rows} = process.frames, amount = {ns: nanos, bytes, samples: count}[unit];
+  rows.sort((a, b) => b[1] - a[1]);
   table(section('frames', 'Frames'), [['frame', (r) => r[0]], ['by itself', (r) => amount(r[1]), true, (r) => r[1]],
     ['with what it calls', (r) => amount(r[2]), true, (r) => r[2]]], rows);
 }
@@ -630,10 +633,10 @@ function view(process) {
   drawings = [];
   if (!process) return;
   // What was found first, then the views to look around in, the counts of what was recorded last.
-  if (process.diff || process.frames) { for (const part of [flame, frames, differences]) part(process); drawings.forEach((redraw) => redraw()); return; }
+  if (process.diff || process.frames) { for (const part of [differences, frames, flame]) part(process); drawings.forEach((redraw) => redraw()); return; }
   for (const part of [slowest, contention, pauses, exceptions]) part(process);
   classes(process, 'allocations', 'allocations', 'Allocations by class', 'objects');
-  for (const part of [methods, stacks, timeline, flame, sampled, offCpu, threads]) part(process);
+  for (const part of [methods, sampled, offCpu, stacks, timeline, flame, allFrames, threads]) part(process);
   classes(process, 'heap', 'heap', 'Heap by class', 'instances');
   for (const part of [counters, overview]) part(process);
   markLosses(process);
