@@ -248,6 +248,9 @@ void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics&
 // "17 events were lost while tracing: there were more", with a newline; "": nothing is missing. The same of a trace
 // that was paused. For tables that show some kinds only.
 std::string lost_events(const ScopeStatistics& statistics);
+// Where they were asked for (Scope::hides_virtual_owners).
+inline constexpr std::string_view kVirtualOwnersNote =
+    "a virtual thread had it, which JDK 23 and later do not name, or nobody any more";
 // As text for a terminal, and as the one JSON object of every view.
 std::string statistics_text(const Statistics& statistics, std::size_t rows);
 std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows);

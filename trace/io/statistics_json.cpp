@@ -163,6 +163,10 @@ void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size
     json.end_object();
   }
   write_short_contentions(json, *monitors.scope, rows);
+  const bool lacks_owners = std::any_of(monitors.waited_for.begin(), monitors.waited_for.end(),
+                                        [](const auto& each) { return each.first.second == 0; });
+  if (lacks_owners && monitors.scope->could_have_owners()) json.member("ownersNote", kOwnersNote);
+  if (lacks_owners && monitors.scope->hides_virtual_owners()) json.member("ownersNote", kVirtualOwnersNote);
   json.key("waitedFor").begin_array();
   const Rows<PairRow> pairs = wait_rows<PairRow>(monitors.waited_for, rows);
   for (const PairRow& row : pairs) {
