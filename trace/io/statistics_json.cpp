@@ -270,8 +270,14 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
 void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input) {
   std::vector<std::string> missing = lines_of(statistics.losses());
   missing.insert(missing.end(), statistics.missing().begin(), statistics.missing().end());
-  begin_answer(json, view).begin_object().member("kind", "trace").member("path", input).end_object();
-  write_missing(json, missing);
+  begin_answer(json, view).begin_object();
+  if (const auto& jvm = statistics.traced_jvm()) {
+    json.member("kind", "process").member("pid", jvm->pid).member("nspid", jvm->nspid);
+    if (jvm->keeps_trace) json.member("path", input);
+  } else {
+    json.member("kind", "trace").member("path", input);
+  }
+  write_missing(json.end_object(), missing);
 }
 
 std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows) {
