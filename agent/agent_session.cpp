@@ -87,9 +87,11 @@ void AgentSession::report_late_samples() {
                  "allocations has every object");
 }
 
-// The sampler's estimates depend on it (docs/formats.md, "Allocations").
+// The sampler's estimates depend on it (docs/formats.md, "Allocations"), and which owners of monitors JVM TI names.
 void AgentSession::report_jdk() {
-  if (!traces(record::kObjAllocEvent) || config.sample_interval == 0) return;
+  const bool samples = traces(record::kObjAllocEvent) && config.sample_interval != 0;
+  const bool has_owners = traces(record::kMonContendedEnterEvent) && config.has_flag(record::kMonitorOwner);
+  if (!samples && !(has_owners && threads.may_be_virtual())) return;
   char text[16];
   const int length = snprintf(text, sizeof text, "%d", major_version(jvmti));
   definitions.append_option(trace::kJdkKey, std::string_view(text, static_cast<std::size_t>(length)));

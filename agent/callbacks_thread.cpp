@@ -8,7 +8,7 @@ namespace {
 void thread_started(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {
   Recorder& recorder = guard.recorder();
   const std::uint64_t id = recorder.threads.id_of(jni, thread);
-  if (!recorder.threads.is_own(id)) recorder.threads.defined(jni, thread);
+  if (!recorder.threads.is_own(id)) recorder.threads.began(jni, thread);
 }
 
 void thread_ended(const CallbackGuard& guard, JNIEnv* jni, jthread thread) {

@@ -99,7 +99,8 @@ const char* ThreadIds::make_own(JNIEnv* jni) {
   return own_ == nullptr ? "the agent's thread could not be made" : nullptr;
 }
 
-bool ThreadIds::define(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before) {
+bool ThreadIds::define(JNIEnv* jni, jthread thread, std::uint64_t id, Reason reason) {
+  const bool ran_before = reason == kIsThere;
   const bool virtual_one = is_virtual(jni, thread);
   JvmtiText name(jvmti_);
   JvmtiText group(jvmti_);
@@ -125,20 +126,21 @@ bool ThreadIds::define(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_b
   const bool has_tid = !ran_before && !virtual_one;
   const auto tid = has_tid ? static_cast<std::uint64_t>(syscall(SYS_gettid)) : 0;
   const auto was = ran_before ? state_of(jvmti_, thread) : record::ThreadWas::kUnknown;
-  const std::uint8_t flags = record::thread_flags(
-      (ran_before ? unsigned{record::kThreadRanBefore} : 0u) | (virtual_one ? unsigned{record::kThreadVirtual} : 0u),
-      was);
+  const std::uint8_t flags = record::thread_flags((ran_before ? unsigned{record::kThreadRanBefore} : 0u) |
+                                                      (virtual_one ? unsigned{record::kThreadVirtual} : 0u) |
+                                                      (reason == kBegins ? unsigned{record::kThreadBegan} : 0u),
+                                                  was);
   Definition definition(
       id, record::ThreadFields{
               .tid = tid, .flags = flags, .name = name.view(), .group = group.view(), .parent = parent.view()});
   return definitions_.append(definition);
 }
 
-std::uint64_t ThreadIds::defined(JNIEnv* jni, jthread thread, bool ran_before) {
+std::uint64_t ThreadIds::defined(JNIEnv* jni, jthread thread, Reason reason) {
   const auto id = id_of(jni, thread);
   std::atomic<std::uint64_t>& known = known_[slot_of(id)];
   if (known.load(std::memory_order_acquire) == id) return id;
-  if (!define(jni, thread, id, ran_before)) return 0;
+  if (!define(jni, thread, id, reason)) return 0;
   known.store(id, std::memory_order_release);
   return id;
 }
@@ -192,7 +194,7 @@ void ThreadIds::define_all(JNIEnv* jni) {
 // A thread that ran before the trace. Takes the reference.
 void ThreadIds::define_before(JNIEnv* jni, jthread thread) {
   const auto id = id_of(jni, thread);
-  if (!is_own(id) && !is_defined(id) && define(jni, thread, id, true))
+  if (!is_own(id) && !is_defined(id) && define(jni, thread, id, kIsThere))
     known_[slot_of(id)].store(id, std::memory_order_release);
   jni->DeleteLocalRef(thread);
 }

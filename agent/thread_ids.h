@@ -33,9 +33,11 @@ class ThreadIds {
     return static_cast<std::uint64_t>(jni->GetLongField(thread, tid_));
   }
   // The id of the calling thread, which is `thread`, defined in the trace. 0 if it cannot be defined.
-  std::uint64_t defined(JNIEnv* jni, jthread thread) { return defined(jni, thread, false); }
+  std::uint64_t defined(JNIEnv* jni, jthread thread) { return defined(jni, thread, kActs); }
+  // The same when it begins.
+  std::uint64_t began(JNIEnv* jni, jthread thread) { return defined(jni, thread, kBegins); }
   // The same for another thread.
-  std::uint64_t defined_other(JNIEnv* jni, jthread thread) { return defined(jni, thread, true); }
+  std::uint64_t defined_other(JNIEnv* jni, jthread thread) { return defined(jni, thread, kIsThere); }
   // The same for the calling thread of the VM.
   std::uint64_t defined_vm(Producer& producer);
   // Defines a virtual thread by its id alone, or also by the name in its field, without JVM TI.
@@ -61,12 +63,15 @@ class ThreadIds {
   static constexpr std::uint32_t kKnown = 16384;
   static std::uint32_t slot_of(std::uint64_t id) { return static_cast<std::uint32_t>(id) % kKnown; }
 
+  // What tells of a thread: its begin, its own event, or another thread.
+  enum Reason { kBegins, kActs, kIsThere };
+
   const char* make_own(JNIEnv* jni);
   void find_virtual(JNIEnv* jni);
   bool define_by_id(std::uint64_t id, std::string_view name);
   void define_before(JNIEnv* jni, jthread thread);
-  std::uint64_t defined(JNIEnv* jni, jthread thread, bool ran_before);
-  bool define(JNIEnv* jni, jthread thread, std::uint64_t id, bool ran_before);
+  std::uint64_t defined(JNIEnv* jni, jthread thread, Reason reason);
+  bool define(JNIEnv* jni, jthread thread, std::uint64_t id, Reason reason);
 
   DefinitionStream& definitions_;
   const PoolWriter& writer_;

@@ -90,9 +90,11 @@ std::string hint_of_method(const std::vector<std::string>& filters) {
   return {};
 }
 
-// `losses_reported`: of the trace that was just made. Nothing, and no line: a closer look is wanted.
+// `jvm`: whose trace was just made; null: the input was there. `losses_reported`: of that trace. Nothing, and no line:
+// a closer look is wanted.
 std::optional<ExitStatus> print(const std::string& input, const std::string& name, const Answer& answer,
-                                const BriefTrace& traced, bool losses_reported = false) {
+                                const BriefTrace& traced, const target::Process* jvm = nullptr,
+                                bool losses_reported = false) {
   io::FaultLog faults = warnings(false);
   io::Statistics statistics;
   const auto opened = open_parts({input}, faults, {});
@@ -105,6 +107,7 @@ std::optional<ExitStatus> print(const std::string& input, const std::string& nam
   if (const std::string lack = lack_of_callouts(statistics, traced.filters.empty() ? 0 : traced.own_methods);
       !lack.empty())
     log_warning(name + ": " + lack + hint_of_method(traced.filters));
+  if (jvm != nullptr) statistics.set_traced_jvm({jvm->pid(), jvm->nspid(), /*keeps_trace=*/!traced.output.empty()});
   const io::Losses losses = statistics.losses();
   const std::string out = answer(statistics, name);
   std::fwrite(out.data(), 1, out.size(), stdout);
@@ -185,7 +188,7 @@ std::optional<ExitStatus> answer_from_jvm(const BriefTrace& arguments, const tar
   BriefTrace asked = arguments;
   if (!arguments.output.empty() || summary->reason != session::EndReason::kDuration) asked.wants_closer_look = nullptr;
   const bool is_kept = !arguments.output.empty();
-  const auto printed = print(path, is_kept ? path : arguments.target, answer, asked, summary->dropped != 0);
+  const auto printed = print(path, is_kept ? path : arguments.target, answer, asked, &process, summary->dropped != 0);
   return summary->status() != ExitStatus::kOk ? summary->status() : printed;
 }
 

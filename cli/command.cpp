@@ -100,6 +100,16 @@ std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error, 
   return "'" + words.front() + "' is one word too many for " + app.get_name() + " " + command->get_name();
 }
 
+// CLI11 says "--duration: At Most 1 required but received 2".
+std::string mismatch(const CLI::ArgumentMismatch& error) {
+  constexpr std::string_view kTooMany = ": At Most 1 required but received ";
+  const std::string text = error.what();
+  const std::size_t at = text.find(kTooMany);
+  if (at == text.npos) return text;
+  const std::string times = text.substr(at + kTooMany.size());
+  return text.substr(0, at) + " is given " + (times == "2" ? "twice" : times + " times") + "; it takes one value";
+}
+
 bool has_unknown_option(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining(true);
   return std::any_of(words.begin(), words.end(), [](const auto& word) { return word.starts_with("--"); });
@@ -187,6 +197,9 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv, std::s
   } catch (const CLI::RequiredError& error) {
     // What is missing may have been misspelt.
     log_error((has_unknown_option(app) ? unexpected_words(app, error, hint_of) : error.what()) + help_of(app));
+    return static_cast<int>(ExitStatus::kUsage);
+  } catch (const CLI::ArgumentMismatch& error) {
+    log_error(mismatch(error) + help_of(app));
     return static_cast<int>(ExitStatus::kUsage);
   } catch (const CLI::ParseError& error) {
     log_error(std::string(error.what()) + help_of(app));

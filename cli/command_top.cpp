@@ -55,8 +55,8 @@ std::string name_of(const coreinspect::TopRow& row) {
 // What the column shows as 0.0.
 bool is_idle(const coreinspect::TopRow& row) { return row.measured && row.cpu < 0.0005; }
 
-std::string text_of_idle(const std::vector<std::string>& names) {
-  return "    0.0        - " + counted(names.size(), "thread") + ": " + joined(coreinspect::name_families(names));
+std::string text_of_idle(const std::vector<coreinspect::ThreadLabel>& threads) {
+  return "    0.0        - " + counted(threads.size(), "thread") + ": " + joined(coreinspect::name_families(threads));
 }
 
 std::string text_of(const coreinspect::TopRow& row) {
@@ -89,9 +89,9 @@ std::string heading_of(const coreinspect::TopTable& table, std::size_t rows, std
 std::string text_of(const coreinspect::TopTable& table, const TopArguments& arguments, const TerminalSize& screen,
                     bool has_keys) {
   const bool ended = table.ended > 0;
-  std::vector<std::string> idle;
+  std::vector<coreinspect::ThreadLabel> idle;
   for (const coreinspect::TopRow& row : table.rows)
-    if (!arguments.with_idle && is_idle(row)) idle.push_back(row.name);
+    if (!arguments.with_idle && is_idle(row)) idle.push_back({row.name, row.id});
   const std::size_t busy = table.rows.size() - idle.size();
   // Two headings, who is idle, who has ended, the messages and the cursor's line.
   const std::size_t others = 3 + (idle.empty() ? 0 : 1) + (ended ? 1 : 0) + table.missing.size();

@@ -49,8 +49,8 @@ void report_waits(const sampling::SamplerSummary& summary, const sampling::Sampl
              number_text(millis(options.least)) +
              " ms (--min): " + text_of("%.1f ms in all, not shown", millis(summary.brief_time)));
   if (summary.stacks.missing() > 0)
-    log_info(std::to_string(summary.stacks.missing()) +
-             " waits have no stack: they began before the recording, or the copy was lost or not allowed");
+    log_info(counted(summary.stacks.missing(), "wait") + (summary.stacks.missing() == 1 ? " has" : " have") +
+             " no stack: begun before the recording, or the copy was lost or not allowed");
   if (!summary.no_wakers.empty()) log_info("who woke the threads that waited is not known: " + summary.no_wakers);
   if (summary.lost_wakers > 0)
     log_info(counted(summary.lost_wakers, "record") + " of wakeups " + was_were(summary.lost_wakers) +
@@ -79,8 +79,8 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
                     const sampling::PerfEvents& events) {
   const bool waits = options.events.switches;
   const std::uint64_t samples = summary.stacks.all();
-  std::string line = std::to_string(samples) + (waits ? " waits and samples in " : " samples in ") +
-                     text_of("%.1f s, ", millis(summary.elapsed) / 1e3) + std::to_string(summary.lost) +
+  std::string line = (waits ? counted(samples, "wait or sample", "waits and samples") : counted(samples, "sample")) +
+                     text_of(" in %.1f s, ", millis(summary.elapsed) / 1e3) + std::to_string(summary.lost) +
                      " lost; the target was not stopped";
   if (summary.jvms != 1) line += "; " + std::to_string(summary.jvms) + " JVMs";
   if (samples > 0)
@@ -93,8 +93,8 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
   for (const auto& [cause, count] : summary.stacks.cut())
     log_info(counted(count, "stack") + " " + is_are(count) + " incomplete (" + share(count, samples) + "): " + cause);
   if (summary.unnamed > 0)
-    log_info(std::to_string(summary.unnamed) +
-             " samples are of virtual threads that are not known: they had moved on, or their stack was cut");
+    log_info(counted(summary.unnamed, "sample") + " " + is_are(summary.unnamed) +
+             " of virtual threads that are not known: they had moved on, or their stack was cut");
   report_unsampled(summary, options, events);
   report_waits(summary, options);
   for (const std::string& note : events.notes()) log_info(note);
@@ -104,8 +104,8 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
 std::vector<std::string> missing_samples(const sampling::SamplerSummary& summary) {
   std::vector<std::string> lines = summary.missing;
   if (summary.broken > 0)
-    lines.push_back(std::to_string(summary.broken) +
-                    " switches of threads were lost: the waits that they began are missing");
+    lines.push_back(counted(summary.broken, "switch", "switches") + " of threads " + was_were(summary.broken) +
+                    " lost: the waits that began there are missing");
   if (summary.throttled > 0)
     lines.push_back("the kernel suspended an event " + counted(summary.throttled, "time") + ": less was sampled then");
   return lines;
@@ -115,11 +115,10 @@ std::string stopping_summary(const coreinspect::ProfileSummary& summary) {
   const double seconds = static_cast<double>(summary.elapsed.count()) / 1e9;
   char text[300];
   std::snprintf(text, sizeof text,
-                "%llu samples in %.1f s (%.1f a second), %llu stacks; the target was stopped for %.2f %% of the time, "
-                "%.1f ms at most",
-                static_cast<unsigned long long>(summary.samples), seconds,
+                "%s in %.1f s (%.1f a second), %s; the target was stopped for %.2f %% of the time, %.1f ms at most",
+                counted(summary.samples, "sample").c_str(), seconds,
                 seconds > 0 ? static_cast<double>(summary.samples) / seconds : 0.0,
-                static_cast<unsigned long long>(summary.stacks), summary.share() * 100,
+                counted(summary.stacks, "stack").c_str(), summary.share() * 100,
                 static_cast<double>(summary.longest.count()) / 1e6);
   std::string line = text;
   if (summary.delayed > 0)

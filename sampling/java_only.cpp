@@ -22,9 +22,13 @@ void JavaOnly::add(const coreinspect::Walk& walk) {
 
 std::string JavaOnly::text() const {
   if (shortened_ == 0 && left_out_ == 0) return "";
-  return "a trace has Java frames only: of " + counted(stacks_, "stack") + " " + std::to_string(left_out_) +
-         " without any " + is_are(left_out_) + " left out, and " + std::to_string(shortened_) +
-         " in native, VM or kernel code end with the Java caller; the other formats have them";
+  std::string text = "a trace has Java frames only: of " + counted(stacks_, "stack") + " ";
+  if (left_out_ != 0) text += std::to_string(left_out_) + " without any " + is_are(left_out_) + " left out";
+  if (left_out_ != 0 && shortened_ != 0) text += ", and ";
+  if (shortened_ != 0)
+    text += std::to_string(shortened_) + " in native, VM or kernel code " + (shortened_ == 1 ? "ends" : "end") +
+            " with the Java caller";
+  return text + "; the other formats have them";
 }
 
 }  // namespace jtrace::sampling

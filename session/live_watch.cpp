@@ -24,8 +24,6 @@ namespace record = trace::record;
 
 constexpr std::size_t kMost = 65'536;  // names of threads, of classes, objects: beyond, all of the kind are forgotten
 
-constexpr std::uint64_t kEarly = 50'000'000;  // ns
-
 // '"http-*"' of '"http-12"'.
 std::string family_of(std::string name) {
   const bool is_quoted = name.ends_with('"');
@@ -77,6 +75,10 @@ void LiveWatch::on_option(const trace::Option& option) {
     threads_.are_traced |= (events & record::kThreadStartEvent) != 0 && (events & record::kThreadEndEvent) != 0;
   } else if (option.key == trace::kThreadStateKey) {
     on_first_state(option.value.view());
+  } else if (option.key == trace::kThreadMetKey) {
+    on_thread_met(option.value.view());
+  } else if (option.key == record::kVirtualThreadsOption) {
+    threads_.has_virtual_ends = option.value == "true";
   } else if (option.key == trace::kPausedKey) {
     // In a pause the end of a wait without a begin is not written, nor what threads do.
     std::erase_if(blocked_, [](const auto& each) { return each.second.is_older; });
@@ -88,7 +90,9 @@ void LiveWatch::on_option(const trace::Option& option) {
 void LiveWatch::on_first_state(std::string_view text) {
   const std::size_t blank = text.find(' ');
   const auto thread = parse_decimal<std::uint64_t>(text.substr(0, blank));
-  if (!thread || blank == std::string_view::npos || text.substr(blank + 1) != "blocked") return;
+  if (!thread) return;
+  note_older(*thread);
+  if (blank == std::string_view::npos || text.substr(blank + 1) != "blocked") return;
   if (trace_since_ == 0 || !has_blocking_ends_) return;
   Blocked blocked;
   blocked.since = trace_since_;
@@ -112,8 +116,22 @@ void LiveWatch::on_thread_start(const trace::ThreadStart& start) {
   if (!threads_.are_known) return;
   if (!threads_.alive.insert(id).second) return;
   ++threads_.started;
-  // Those that are there already have events at the beginning.
-  if (trace_since_ != 0 && start.time.present() && start.time.ns() > trace_since_ + kEarly) threads_.fresh.insert(id);
+  // Unless an option says right away that it is older. A new part restates those that began in the part before.
+  if (trace_since_ != 0 && start.time.present() && start.time.ns() > trace_since_) threads_.fresh.insert(id);
+}
+
+void LiveWatch::note_older(std::uint64_t thread) {
+  if (threads_.fresh.erase(thread) != 0 && threads_.started != 0) --threads_.started;
+}
+
+// Of a virtual thread it may never be known when it ends.
+void LiveWatch::on_thread_met(std::string_view text) {
+  const std::size_t blank = text.find(' ');
+  const auto thread = parse_decimal<std::uint64_t>(text.substr(0, blank));
+  if (!thread) return;
+  note_older(*thread);
+  const bool is_virtual = blank != std::string_view::npos && text.substr(blank + 1) == trace::kMetVirtual;
+  if (is_virtual && !threads_.has_virtual_ends) threads_.alive.erase(*thread);
 }
 
 // Its name is kept: it may be the owner in a wait that is reported later.

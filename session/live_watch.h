@@ -57,6 +57,7 @@ class LiveWatch final : public trace::EventSink {
   struct Threads {
     std::unordered_set<std::uint64_t> alive;
     std::uint64_t started = 0, ended = 0;  // since the last look
+    bool has_virtual_ends = false;         // those of virtual threads are traced
     bool are_traced = false, are_known = true, had_look = false;
     std::unordered_set<std::uint64_t> fresh;  // of `alive`: those that began in the trace
     std::uint64_t old_ended = 0;              // of those that were there before
@@ -76,8 +77,11 @@ class LiveWatch final : public trace::EventSink {
   void define(const trace::ObjDef& object);
   void note_loss();
   void on_option(const trace::Option& option);
-  // "THREADID STATE": one that is blocked as the trace begins.
+  // "THREADID STATE": one that ran before the trace; it may be blocked as the trace begins.
   void on_first_state(std::string_view text);
+  // "THREADID KIND": one whose threadStart is not its begin.
+  void on_thread_met(std::string_view text);
+  void note_older(std::uint64_t thread);
   std::string name_of(std::uint64_t thread) const;
   // "a Shop$Stock that "auditor" had", with `verb` for had.
   std::string what(const Blocked& blocked, std::string_view verb) const;

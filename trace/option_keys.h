@@ -33,8 +33,10 @@ inline constexpr std::string_view kUnavailableKey = "jtrace.unavailable";  // wh
 inline constexpr std::string_view kJdkKey = "jtrace.jdk";  // the number of the JDK (17), where figures depend on it
 inline constexpr std::string_view kCutStackKey = "jtrace.cutStack";        // threadId
 inline constexpr std::string_view kThreadStateKey = "jtrace.threadState";  // "THREADID STATE"
-inline constexpr std::string_view kSuppressedKey = "jtrace.suppressed";    // "OBJID by OBJID": exceptions
-inline constexpr std::string_view kStackKey = "jtrace.stack";              // of a hit of a USDT probe
+inline constexpr std::string_view kThreadMetKey = "jtrace.threadMet";      // "THREADID KIND"
+inline constexpr std::string_view kMetPlatform = "platform", kMetVirtual = "virtual";
+inline constexpr std::string_view kSuppressedKey = "jtrace.suppressed";  // "OBJID by OBJID": exceptions
+inline constexpr std::string_view kStackKey = "jtrace.stack";            // of a hit of a USDT probe
 inline constexpr std::string_view kProbesKey = "jtrace.probes";
 inline constexpr std::string_view kBackEndKey = "jtrace.backend";
 inline constexpr std::string_view kShortContentionsKey = "jtrace.shortContentions";  // short_contentions.h

@@ -12,9 +12,9 @@
 namespace jtrace::coreinspect {
 namespace {
 
-std::vector<std::string> quoted(const std::vector<std::string>& names) {
+std::vector<std::string> texts_of(std::span<const ThreadLabel> threads) {
   std::vector<std::string> out;
-  for (const std::string& name : names) out.push_back("\"" + printable(name) + "\"");
+  for (const ThreadLabel& each : threads) out.push_back(each.text());
   return out;
 }
 
@@ -39,19 +39,32 @@ std::string family_of(const std::string& name) {
   return family;
 }
 
+// Of threads without a name: '3000 without a name (#45, #46, ...)'.
+std::string unnamed_text(const std::vector<ThreadLabel>& threads) {
+  constexpr std::size_t kShown = 4;
+  const std::size_t most = std::min(threads.size(), kShown);
+  return std::to_string(threads.size()) + " without a name (" + joined(texts_of(std::span(threads).first(most))) +
+         (threads.size() > most ? ", ...)" : ")");
+}
+
 }  // namespace
 
-std::vector<std::string> name_families(const std::vector<std::string>& names) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> all;
-  for (const std::string& name : names) {
-    const std::string family = family_of(name);
+std::string ThreadLabel::text() const {
+  return name.empty() && id != 0 ? "#" + std::to_string(id) : "\"" + printable(name) + "\"";
+}
+
+std::vector<std::string> name_families(const std::vector<ThreadLabel>& threads) {
+  std::vector<std::pair<std::string, std::vector<ThreadLabel>>> all;
+  for (const ThreadLabel& thread : threads) {
+    const std::string family = family_of(thread.name);
     auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.first == family; });
     if (found == all.end()) found = all.insert(found, {family, {}});
-    found->second.push_back(name);
+    found->second.push_back(thread);
   }
   std::vector<std::string> out;
   for (const auto& [family, members] : all)
-    out.push_back(members.size() == 1 ? quoted(members).front()
+    out.push_back(members.size() == 1 ? members.front().text()
+                  : family.empty()    ? unnamed_text(members)
                                       : std::to_string(members.size()) + " \"" + printable(family) + "\"");
   return out;
 }
@@ -71,7 +84,7 @@ std::string ThreadGroups::Group::waits_text() const {
   std::string out;
   for (std::size_t i = 0; i < std::min(waits.size(), kShownWaits); ++i) {
     out += "    - ";
-    if (waits[i].count < names.size()) out += std::to_string(waits[i].count) + " of them: ";
+    if (waits[i].count < threads.size()) out += std::to_string(waits[i].count) + " of them: ";
     out += describe(*waits[i].wait) + "\n";
   }
   if (waits.size() > kShownWaits)
@@ -98,7 +111,7 @@ std::string ThreadGroups::Group::locks_text(std::size_t frame, const std::set<Ad
     const std::string type = printable(each->first.second);
     const bool is_one = held.objects.size() == 1;
     out += "    - ";
-    if (held.threads < names.size()) out += std::to_string(held.threads) + " of them: ";
+    if (held.threads < threads.size()) out += std::to_string(held.threads) + " of them: ";
     out += "locked";
     if (held.all_same) out += " " + addresses(held.objects);
     else out += ", " + std::to_string(held.objects.size()) + " different ones";
@@ -140,8 +153,8 @@ void ThreadGroups::add(GroupMember member) {
   };
   auto found = std::find_if(groups_.begin(), groups_.end(), same);
   if (found == groups_.end()) found = groups_.insert(found, Group{.first = member});
-  found->names.push_back(member.name);
-  if (!member.note.empty()) found->notes.push_back("\"" + printable(member.name) + "\" " + printable(member.note));
+  found->threads.push_back(member.thread);
+  if (!member.note.empty()) found->notes.push_back(member.thread.text() + " " + printable(member.note));
   if (member.wait) found->add(*member.wait);
   add_locks(*found, member);
 }
@@ -149,7 +162,7 @@ void ThreadGroups::add(GroupMember member) {
 // Threads without frames have nothing in common: their names are all that tells what they are, so all are shown.
 std::string ThreadGroups::Group::names_text() const {
   constexpr std::size_t kShownNames = 8;
-  const std::vector<std::string> shown = has_frames() ? quoted(names) : name_families(names);
+  const std::vector<std::string> shown = has_frames() ? texts_of(threads) : name_families(threads);
   const std::size_t most = has_frames() ? std::min(shown.size(), kShownNames) : shown.size();
   std::string out = joined(std::span(shown).first(most));
   if (shown.size() > most) out += " and " + std::to_string(shown.size() - most) + " more";
@@ -160,7 +173,7 @@ std::vector<const ThreadGroups::Group*> ThreadGroups::by_size() const {
   std::vector<const Group*> order;
   for (const Group& group : groups_) order.push_back(&group);
   std::stable_sort(order.begin(), order.end(),
-                   [](const Group* a, const Group* b) { return a->names.size() > b->names.size(); });
+                   [](const Group* a, const Group* b) { return a->threads.size() > b->threads.size(); });
   return order;
 }
 
@@ -169,7 +182,7 @@ std::string ThreadGroups::text() const {
   std::string out;
   for (const Group* group : by_size()) {
     const std::string state(group->first.state);
-    out += counted(group->names.size(), "thread") + (state.empty() ? "" : " " + state) +
+    out += counted(group->threads.size(), "thread") + (state.empty() ? "" : " " + state) +
            (group->has_frames() ? ": " : " without frames: ") + group->names_text() + "\n" + group->waits_text() +
            group->notes_text();
     for (std::size_t i = 0; i < group->first.frames.size(); ++i)
@@ -182,9 +195,11 @@ std::string ThreadGroups::text() const {
 void ThreadGroups::write(JsonWriter& json, const std::function<void(JsonWriter&, const GroupMember&)>& write_frames,
                          const std::function<void(JsonWriter&, const Wait&)>& write_wait) const {
   for (const Group* group : by_size()) {
-    json.begin_object().member("count", group->names.size()).member("state", group->first.state);
+    json.begin_object().member("count", group->threads.size()).member("state", group->first.state);
     json.key("threads").begin_array();
-    for (const std::string& name : group->names) json.value(name);
+    for (const ThreadLabel& each : group->threads) json.value(each.name);
+    json.end_array().key("threadIds").begin_array();  // 0: no thread of Java's
+    for (const ThreadLabel& each : group->threads) json.value(each.id);
     json.end_array().key("waits").begin_array();
     for (const Waiting& each : group->waits) {
       json.begin_object().member("count", each.count);

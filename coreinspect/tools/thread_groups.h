@@ -2,6 +2,7 @@
 // which locks these hold, and which carriers and virtual threads belong together. Pure. One thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -16,13 +17,21 @@
 
 namespace jtrace::coreinspect {
 
+// What a thread is called among others. Virtual threads rarely have a name.
+struct ThreadLabel {
+  std::string name;
+  std::int64_t id = 0;       // of the java.lang.Thread; 0: none, or not known
+  std::string text() const;  // "main" with its quotes, or #45
+  bool operator==(const ThreadLabel&) const = default;
+};
+
 // 12 "GC Thread#*", "VM Thread": names that differ only in numbers once, with how many there are; in the order in which
-// they came.
-std::vector<std::string> name_families(const std::vector<std::string>& names);
+// they came. Those without a name are one family: 3000 without a name (#45, #46, ...).
+std::vector<std::string> name_families(const std::vector<ThreadLabel>& threads);
 
 // What is borrowed lives as long as the groups.
 struct GroupMember {
-  std::string name;
+  ThreadLabel thread;
   std::string_view state;
   std::vector<std::string> frames;  // those that are shown, as text without locks: these are compared
   std::vector<std::size_t> places;  // where they are in the walk
@@ -57,7 +66,8 @@ class ThreadGroups {
   using Key = std::pair<std::size_t, std::string>;  // the index among the frames that are shown, the class
   struct Group {
     GroupMember first;
-    std::vector<std::string> names, notes;
+    std::vector<ThreadLabel> threads;
+    std::vector<std::string> notes;
     std::vector<Waiting> waits;  // in the order in which they came
     std::map<Key, Held> locks;
     void add(const Wait& wait);

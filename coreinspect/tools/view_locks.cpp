@@ -29,14 +29,14 @@ bool is_of_pool(const OwnedLock& lock) { return lock.class_name == "java.util.co
 // Lists what threads own; a thread that ended may still own something. In the text one line has all workers of pools
 // that nobody waits for.
 void append_owned_locks(const OwnedLocks& owned, const LockFacts& facts, JsonWriter* json, std::string& out) {
-  std::vector<std::string> at_work;
+  std::vector<ThreadLabel> at_work;
   for (const OwnedLock& lock : owned.all()) {
     const auto alive = std::find_if(facts.parties().begin(), facts.parties().end(),
                                     [&](const LockFacts::Party& party) { return party.object == lock.owner; });
     const bool known = alive != facts.parties().end();
     const auto [name, id] = known ? std::pair(*alive->name, alive->id) : owned.name_of(lock);
     if (!json && known && is_of_pool(lock) && !is_waited_for(facts, lock.object)) {
-      at_work.push_back(name);
+      at_work.push_back({name, id});
       continue;
     }
     if (json) {
@@ -68,12 +68,12 @@ void write_wait(const LockFacts::Party& party, const Wait& wait, bool for_work, 
 
 // Threads that wait for work: in the text one line has them all.
 void append_waits(const LockFacts& locks, bool for_work, JsonWriter* json, std::string& out) {
-  std::vector<std::string> names;
+  std::vector<ThreadLabel> names;
   for (const LockFacts::Party& each : locks.parties()) {
     const Wait* wait = locks.wait_of(each.key);
     if (!wait || waits_for_work(*wait, *each.walk) != for_work) continue;
     if (json) write_wait(each, *wait, for_work, *json);
-    else if (for_work) names.push_back(*each.name);
+    else if (for_work) names.push_back({*each.name, each.id});
     else out += "\"" + printable(*each.name) + "\" #" + std::to_string(each.id) + " " + describe(*wait) + "\n";
   }
   if (!names.empty())
@@ -119,22 +119,30 @@ void append_vm_waits(const std::vector<VmWait>& waits, JsonWriter* json, std::st
   }
 }
 
-using Names = std::vector<std::string>;
+using Names = std::vector<ThreadLabel>;
+
+void write_names(JsonWriter& json, const Names& names) {
+  json.key("threads").begin_array();
+  for (const ThreadLabel& each : names) json.value(each.name);
+  json.end_array().key("threadIds").begin_array();  // 0: not known
+  for (const ThreadLabel& each : names) json.value(each.id);
+  json.end_array();
+}
+
 void append_circle(const Names& names, JsonWriter* json, std::string& out) {
   if (json) {
-    json->begin_object().member("kind", "deadlock").key("threads").begin_array();
-    for (const std::string& each : names) json->value(each);
-    json->end_array().end_object();
+    write_names(json->begin_object().member("kind", "deadlock"), names);
+    json->end_object();
     return;
   }
   out += "deadlock:";
-  for (const std::string& each : names) out += " \"" + printable(each) + "\" ->";
-  out += " \"" + printable(names.front()) + "\"\n";
+  for (const ThreadLabel& each : names) out += " " + each.text() + " ->";
+  out += " " + names.front().text() + "\n";
 }
 
 Names names_of(const std::vector<Address>& circle, const LockFacts& locks) {
   Names names;
-  for (const Address thread : circle) names.push_back(*locks.party(thread)->name);
+  for (const Address thread : circle) names.push_back({*locks.party(thread)->name, locks.party(thread)->id});
   return names;
 }
 
@@ -171,7 +179,7 @@ std::vector<PoolNames> pool_circles_of(const LockFacts& locks, const TaskWaits& 
 void append_pool_circle(const PoolNames& circle, const LockFacts& locks, JsonWriter* json, std::string& out) {
   Names all = circle.others;
   for (const Pool& pool : circle.pools)
-    for (std::string& each : names_of(pool.threads, locks)) all.push_back(std::move(each));
+    for (ThreadLabel& each : names_of(pool.threads, locks)) all.push_back(std::move(each));
   if (!json) {
     out += "deadlock: " + joined(name_families(all)) + " wait for each other through the queue of";
     for (const Pool& pool : circle.pools)
@@ -179,9 +187,8 @@ void append_pool_circle(const PoolNames& circle, const LockFacts& locks, JsonWri
     out += ", whose threads are all among them\n";
     return;
   }
-  json->begin_object().member("kind", "deadlock").key("threads").begin_array();
-  for (const std::string& each : all) json->value(each);
-  json->end_array().key("pools").begin_array();
+  write_names(json->begin_object().member("kind", "deadlock"), all);
+  json->key("pools").begin_array();
   for (const Pool& pool : circle.pools) json->value(hex(pool.object));
   json->end_array().end_object();
 }
@@ -222,11 +229,11 @@ std::vector<Names> circles_of_all(const LockFacts& locks, const Circles& of_task
   for (const auto& each : of_tasks) circles.push_back(names_of(each, locks));
   for (const auto& circle : report.circles) {
     Names& names = circles.emplace_back();
-    for (const MutexParty& each : circle) names.push_back(each.name);
+    for (const MutexParty& each : circle) names.push_back({.name = each.name});
   }
   for (const auto& circle : mixed_circles(edges)) {
     Names& names = circles.emplace_back();
-    for (const LockParty& each : circle) names.push_back(each.name);
+    for (const LockParty& each : circle) names.push_back({.name = each.name});
   }
   return circles;
 }

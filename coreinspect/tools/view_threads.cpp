@@ -351,11 +351,11 @@ bool keep_wanted(ThreadSnapshot& snapshot, const ThreadChoice& choice) {
 }
 
 // `first`: the frame from which on they are shown.
-GroupMember member_of(const std::string& name, std::string_view state, const Walk& walk, Shown shown,
+GroupMember member_of(const ThreadLabel& thread, std::string_view state, const Walk& walk, Shown shown,
                       const ObjectNames& names, const Wait* wait, std::string note, std::size_t first = 0) {
   shown.locks = false;        // each thread has its own
   shown.kinds = shown.stubs;  // a method that one thread has compiled and another not is the same
-  GroupMember member{.name = name, .state = state, .walk = &walk, .wait = wait, .note = std::move(note)};
+  GroupMember member{.thread = thread, .state = state, .walk = &walk, .wait = wait, .note = std::move(note)};
   for (std::size_t i = first; i < walk.frames.size(); ++i) {
     std::string text;
     append_frame(text, walk.frames[i], shown, names);
@@ -376,8 +376,8 @@ std::size_t frames_of_carried(const ThreadSnapshot& snapshot, const JavaThread& 
   return carried == snapshot.virtual_threads.end() ? 0 : carried->walk.frames.size();
 }
 
-std::string idle_text(const std::vector<std::string>& names) {
-  return names.empty() ? "" : "idle threads of the JDK: " + joined(name_families(names)) + "\n\n";
+std::string idle_text(const std::vector<ThreadLabel>& threads) {
+  return threads.empty() ? "" : "idle threads of the JDK: " + joined(name_families(threads)) + "\n\n";
 }
 
 // The owners of what others wait for.
@@ -392,20 +392,21 @@ std::set<Address> awaited_threads(const LockFacts& locks) {
 void show_groups(const ThreadSnapshot& snapshot, const LockFacts& locks, bool as_json, bool with_idle, Shown shown,
                  const ObjectNames& names, ViewResult& result) {
   ThreadGroups groups([&](Address lock) { return names.class_of(lock); });
-  std::vector<std::string> idle;
+  std::vector<ThreadLabel> idle;
   const std::set<Address> awaited = awaited_threads(locks);
   for (const ThreadReport& each : snapshot.threads) {
     const Wait* wait = locks.wait_of(each.java.address);
+    const ThreadLabel thread{each.shown_name(), each.java.address != 0 ? each.java.id : 0};
     if (!with_idle && is_idle_of_jdk(each, wait, awaited.contains(each.java.address))) {
-      idle.push_back(each.shown_name());
+      idle.push_back(thread);
       continue;
     }
-    groups.add(member_of(each.shown_name(), each.java.address != 0 ? each.java.state() : "", each.walk, shown, names,
-                         wait, note_of(locks, each.java), frames_of_carried(snapshot, each.java)));
+    groups.add(member_of(thread, each.java.address != 0 ? each.java.state() : "", each.walk, shown, names, wait,
+                         note_of(locks, each.java), frames_of_carried(snapshot, each.java)));
   }
   for (const VirtualThread& each : snapshot.virtual_threads)
-    groups.add(
-        member_of(each.name, each.state(), each.walk, shown, names, locks.wait_of(each.object), note_of(each, names)));
+    groups.add(member_of({each.name, each.id}, each.state(), each.walk, shown, names, locks.wait_of(each.object),
+                         note_of(each, names)));
   JsonWriter json(result.out);
   const auto write_frames = [&](JsonWriter& to, const GroupMember& member) {
     to.begin_array();

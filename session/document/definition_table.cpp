@@ -73,16 +73,34 @@ void DefinitionTable::add(trace::record::Definition definition) {
 
 Result<> DefinitionTable::announce_thread(std::uint64_t id, std::uint64_t time) {
   if (id == 0 || !written_threads_.insert(id)) return {};
-  JTRACE_RETURN_IF_ERROR(write_thread(id, time));
+  JTRACE_RETURN_IF_ERROR(write_thread_start(id, time));
   const auto found = threads_.find(id);
-  if (found == threads_.end() || !thread_states_last_ || acted_threads_.contains(id)) return {};
-  const std::string_view state = state_word(found->second.fields.flags);
-  if (state.empty()) return {};
+  if (found == threads_.end()) return {};
+  const std::string_view state =
+      thread_states_last_ && !acted_threads_.contains(id) ? state_word(found->second.fields.flags) : "";
+  if (state.empty()) return write_thread_met(id);
   const std::string value = std::to_string(id) + " " + std::string(state);
   return emitter_.emit(trace::Option{.key = trace::kThreadStateKey, .value = value});
 }
 
 Result<> DefinitionTable::write_thread(std::uint64_t id, std::uint64_t time) {
+  JTRACE_RETURN_IF_ERROR(write_thread_start(id, time));
+  return write_thread_met(id);
+}
+
+// A threadStart that is not the begin of the thread.
+Result<> DefinitionTable::write_thread_met(std::uint64_t id) {
+  namespace record = trace::record;
+  const auto found = threads_.find(id);
+  if (!has_thread_begins_ || found == threads_.end()) return {};
+  const unsigned flags = found->second.fields.flags;
+  if ((flags & (unsigned{record::kThreadBegan} | unsigned{record::kThreadVmInternal})) != 0) return {};
+  const std::string_view kind = (flags & record::kThreadVirtual) != 0 ? trace::kMetVirtual : trace::kMetPlatform;
+  const std::string value = std::to_string(id) + " " + std::string(kind);
+  return emitter_.emit(trace::Option{.key = trace::kThreadMetKey, .value = value});
+}
+
+Result<> DefinitionTable::write_thread_start(std::uint64_t id, std::uint64_t time) {
   const auto found = threads_.find(id);
   if (found == threads_.end()) {
     ++made_up_;

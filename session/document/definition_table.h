@@ -39,6 +39,8 @@ class DefinitionTable {
   Result<> announce_thread(std::uint64_t id, std::uint64_t time);
   // An event of the thread came that the document may leave out.
   void note_acted(std::uint64_t thread) { acted_threads_.insert(thread); }
+  // The trace has the begins of threads: others are written with a note.
+  void expect_thread_begins() { has_thread_begins_ = true; }
   // Events may be missing: the states of threads at the start of the trace may be over.
   void forget_thread_states() { thread_states_last_ = false; }
   Result<> need_class(std::uint64_t id, std::uint64_t time);
@@ -136,6 +138,8 @@ class DefinitionTable {
     std::string text;
   };
   Result<> write_thread(std::uint64_t id, std::uint64_t time);
+  Result<> write_thread_start(std::uint64_t id, std::uint64_t time);
+  Result<> write_thread_met(std::uint64_t id);
   Result<> write_object(std::uint64_t id, std::uint64_t time);
   Result<> write_class(std::uint64_t id, const Class& made, std::uint64_t time);
   Result<> write_method(std::uint64_t id, const trace::record::MethodDefinition& method);
@@ -165,6 +169,7 @@ class DefinitionTable {
   IdSet written_threads_, written_classes_, written_methods_, written_objects_;
   IdSet acted_threads_;  // of which an event has come
   bool thread_states_last_ = true;
+  bool has_thread_begins_ = false;
   std::uint64_t made_up_ = 0;
   std::uint64_t least_method_ = 0;  // that was defined; 0: none yet
 };

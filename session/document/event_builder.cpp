@@ -32,7 +32,9 @@ EventBuilder::EventBuilder(trace::EventEmitter& emitter, const ClockAnchor& anch
       collections_({emitter_, definitions_, anchor_, options_}, objects_),
       waits_({emitter_, definitions_, anchor_, options_}),
       calls_({emitter_, definitions_, anchor_, options_}, objects_.sequences()),
-      losses_({emitter_, definitions_, anchor_, options_}, calls_, waits_, producers_) {}
+      losses_({emitter_, definitions_, anchor_, options_}, calls_, waits_, producers_) {
+  if ((options_.events & record::kThreadStartEvent) != 0) definitions_.expect_thread_begins();
+}
 
 Result<> EventBuilder::on_definition(std::span<const std::byte> bytes) {
   auto definition = record::read_definition(bytes);

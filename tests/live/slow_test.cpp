@@ -51,6 +51,8 @@ TEST_P(Slow, NamesWhoHadTheMonitorThatASlowCallWaitedFor) {
       ++below;
   }
   EXPECT_TRUE((*jvm)->alive()) << (*jvm)->crash_report();
+  EXPECT_EQ(json::parse(done->out)["target"]["kind"], "process");
+  EXPECT_EQ(json::parse(done->out)["target"]["pid"], (*jvm)->pid());
   for (const json& row : json::parse(done->out)["data"][0]["slowMethods"])
     EXPECT_GE(row.value("allCalls", 0u), row["calls"].get<unsigned>()) << row;
   EXPECT_GE(below, 2u) << done->out;

@@ -14,6 +14,10 @@
 namespace jtrace::trace::io {
 namespace {
 
+bool tells_of_thread(const Option& option) {
+  return option.key.view() == kThreadStateKey || option.key.view() == kThreadMetKey;
+}
+
 class ChromeWriter final : public Converter, private CallListener {
  public:
   explicit ChromeWriter(ByteSink& bytes) : bytes_(bytes), scopes_(true), calls_(*this) {}
@@ -201,7 +205,7 @@ class ChromeWriter final : public Converter, private CallListener {
       case ElementKind::kObjDef: return;  // named where it is used
       case ElementKind::kOption:
         if (std::get<Option>(event).key.view() == kContinuesKey) lose_waits(scope, 0);
-        if (!gap_of(event, scope) && std::get<Option>(event).key.view() != kThreadStateKey) lose(event);
+        if (!gap_of(event, scope) && !tells_of_thread(std::get<Option>(event))) lose(event);
         return;
       default: return lose(event);
     }

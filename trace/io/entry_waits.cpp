@@ -25,6 +25,22 @@ bool is_of_another_class(const Scope& scope, ObjectId monitor, std::uint64_t cla
   return type->second.superclass == kObject && type->second.name != kClass && type->first != class_id;
 }
 
+// An entry has a time within a wait if the agent saw that the wait was on the way into a synchronized method
+// (--slower-than). What a static one locks is the object of its class.
+void note_class_object(Scope& scope, ObjectId monitor, const MethodInfo& entered) {
+  if (!entered.is_static || !monitor.present() || !monitor.is_number()) return;
+  const auto object = scope.objects.find(monitor.value());
+  if (object == scope.objects.end() || !object->second.class_id.present()) return;
+  const auto type = scope.classes.find(object->second.class_id.value());
+  if (type == scope.classes.end() || type->second.name != kClass) return;
+  const auto [noted, is_new] = scope.class_objects.try_emplace(monitor.value(), entered.class_id);
+  if (!is_new && noted->second != entered.class_id) noted->second = 0;
+  if (!is_new) return;
+  // A class has one object: of two the caller had waited for one, just before the call.
+  for (auto& [other, class_id] : scope.class_objects)
+    if (other != monitor.value() && class_id == entered.class_id) class_id = noted->second = 0;
+}
+
 std::uint64_t ns_of(Time time) { return time.present() ? time.ns() : 0; }
 
 }  // namespace
@@ -74,7 +90,7 @@ void EntryWaits::note_end_of_call(const Scope& scope, std::uint64_t thread) {
     found->second.spent = found->second.noted;
 }
 
-std::uint64_t EntryWaits::begin_of(const Scope& scope, std::uint64_t thread, std::uint64_t method, std::uint64_t time) {
+std::uint64_t EntryWaits::begin_of(Scope& scope, std::uint64_t thread, std::uint64_t method, std::uint64_t time) {
   if (threads_.empty()) return time;
   const auto entered = scope.methods.find(method);
   if (entered == scope.methods.end() || !entered->second.is_synchronized) return time;
@@ -83,7 +99,8 @@ std::uint64_t EntryWaits::begin_of(const Scope& scope, std::uint64_t thread, std
   // With --slower-than the entry of a call comes after the waits in it: those are passed over.
   std::deque<Wait>& last = found->second.last;
   auto wait = last.rbegin();
-  while (wait != last.rend() && wait->until > time + kCoarseStep) ++wait;
+  for (; wait != last.rend() && wait->until > time + kCoarseStep; ++wait)
+    if (wait->is_blocked && wait->since < time) note_class_object(scope, wait->monitor, entered->second);
   const auto newer = static_cast<std::uint64_t>(wait - last.rbegin());
   const bool is_its = wait != last.rend() && wait->is_blocked && found->second.noted - newer > found->second.spent &&
                       time <= wait->until + kCoarseStep &&

@@ -33,7 +33,7 @@ class EntryWaits {
   }
   // The begin of a call of `method`, whose methodEntry has `time`; `time` if it did not wait. The wait is that call's:
   // no later one has it.
-  std::uint64_t begin_of(const Scope& scope, std::uint64_t thread, std::uint64_t method, std::uint64_t time);
+  std::uint64_t begin_of(Scope& scope, std::uint64_t thread, std::uint64_t method, std::uint64_t time);
 
  private:
   struct Wait {

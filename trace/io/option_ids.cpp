@@ -15,6 +15,7 @@ struct Form {
 const std::vector<Form>& forms() {
   static const std::vector<Form> all = {
       {kThreadStateKey, {0}, IdKind::kThread},    // "THREADID STATE"
+      {kThreadMetKey, {0}, IdKind::kThread},      // "THREADID KIND"
       {kExitKey, {0}, IdKind::kThread},           // "THREADID"
       {kCutStackKey, {0}, IdKind::kThread},       // "THREADID"
       {kStackKey, {1}, IdKind::kThread},          // "PROBE THREADID FRAMES"

@@ -149,6 +149,14 @@ bool Scope::serves_virtual_threads(std::uint64_t id) const {
   return thread->group == "InnocuousThreadGroup" &&
          (thread->name.starts_with("VirtualThread-un") || thread->name.ends_with("-Poller"));
 }
+// JVM TI's GetObjectMonitorUsage (JDK-8328083).
+bool Scope::hides_virtual_owners() const {
+  constexpr std::uint64_t kFirstThatHides = 23;
+  const auto shows_virtual = [](const auto& each) {
+    return each.second.group == "CarrierThreads" || each.second.group == "VirtualThreads";
+  };
+  return has_owners && jdk >= kFirstThatHides && std::any_of(threads.begin(), threads.end(), shows_virtual);
+}
 std::string Scope::class_name(std::uint64_t id) const {
   const ClassInfo* info = find(classes, id);
   return info != nullptr ? java_class_name(info->name) : "class#" + std::to_string(id);
@@ -302,7 +310,8 @@ Scope& Scopes::take(const MethodDef& definition) {
       definition.methodId.value(),
       MethodInfo{text_of(definition.name), text_of(definition.signature), class_id,
                  definition.startLineNumber.value_or(0), definition.isSynchronized.value_or(false),
-                 io_kind(type == nullptr ? std::string_view() : type->name, definition.name.view())});
+                 io_kind(type == nullptr ? std::string_view() : type->name, definition.name.view()),
+                 definition.isStatic.value_or(false)});
   return scope;
 }
 

@@ -38,6 +38,7 @@ struct MethodInfo {
   std::uint64_t line = 0;
   bool is_synchronized = false;
   IoKind io = IoKind::kNone;
+  bool is_static = false;
 };
 
 struct ObjectType {
@@ -88,9 +89,14 @@ struct Scope {
   std::unordered_map<std::uint64_t, ClassInfo> classes;
   std::unordered_map<std::uint64_t, MethodInfo> methods;
   std::unordered_map<std::uint64_t, ObjectType> objects;
+  // Of a java.lang.Class that calls of static synchronized methods waited for: the class (classId) of these methods; 0
+  // if that is not certain.
+  std::unordered_map<std::uint64_t, std::uint64_t> class_objects;
 
   // Owners of all contentions were not asked for, and could have been.
   bool could_have_owners() const { return has_events_option && !has_owners && agent_name == "jtrace"; }
+  // They were asked for, but the JVM does not tell of virtual threads, which there are.
+  bool hides_virtual_owners() const;
   // ", of shorter ones each that took longer than those before it", after what slower_than says; "": none is there.
   std::string longest_note() const;
   // Of a series of counters: when it read the heap after a pause; "" for other traces.

@@ -35,8 +35,7 @@ std::string of_longest(const ScopeStatistics& statistics, const SlowCall& call, 
   const Scope& scope = *statistics.scope;
   std::string more;
   if (longest.method != 0 && longest.method != call.method) more = " in " + scope.method_name(longest.method);
-  const std::string monitor = longest.monitor == 0 ? "?" : type_of_object(scope, longest.monitor);
-  if (monitor != "?") more += " for a " + monitor;
+  if (const std::string lock = lock_name(scope, longest.monitor); !lock.empty()) more += " for " + lock;
   if (longest.owner != 0)
     more += " that \"" + scope.thread_name(longest.owner) + "\" had" + work_of_owner(statistics, longest);
   return more;
@@ -102,7 +101,7 @@ void write_waits(JsonWriter& json, const ScopeStatistics& statistics, const Slow
         .member("kind", wait_name(static_cast<WaitKind>(kind)))
         .member("seconds", as_seconds(call.waits[kind].longest_ns()));
     if (longest.method != 0) json.member("in", scope.method_name(longest.method));
-    if (longest.monitor != 0) json.member("monitor", type_of_object(scope, longest.monitor));
+    write_lock(json, scope, longest.monitor);
     if (longest.owner != 0) json.member("owner", scope.thread_name(longest.owner));
     if (longest.owner != 0) write_work_of_owner(json, statistics, longest);
     json.end_object();
@@ -143,6 +142,26 @@ bool shows_other(const SlowCall& call) { return call.other() > call.duration / 1
 
 bool names_owner(const SlowCall& call) {
   return std::any_of(call.waits.begin(), call.waits.end(), [](const auto& each) { return each.longest.owner != 0; });
+}
+
+std::string lock_name(const Scope& scope, std::uint64_t monitor) {
+  const auto known = scope.class_objects.find(monitor);
+  if (known != scope.class_objects.end() && known->second != 0) return "the class " + scope.class_name(known->second);
+  const std::string type = monitor == 0 ? "?" : type_of_object(scope, monitor);
+  return type == "?" ? "" : "a " + type;
+}
+
+void write_lock(JsonWriter& json, const Scope& scope, std::uint64_t monitor) {
+  if (monitor == 0) return;
+  json.member("monitor", type_of_object(scope, monitor));
+  const auto known = scope.class_objects.find(monitor);
+  if (known != scope.class_objects.end() && known->second != 0)
+    json.member("monitorOfClass", scope.class_name(known->second));
+}
+
+bool lacks_owner(const SlowCall& call) {
+  const SlowCall::Waited& blocked = call.of(WaitKind::kBlocked);
+  return blocked.ns > call.duration / 100 && blocked.longest.owner == 0;
 }
 
 bool may_be_slow_by_callouts(const Scope& scope, const SlowCall& call) {
@@ -192,7 +211,7 @@ void write_call(JsonWriter& json, const ScopeStatistics& statistics, const SlowC
   json.member("heldUpOthers", as_seconds(statistics.slow.held_up_others(call)));
   if (call.waits_cut) json.member("lastWaitsOnly", SlowCalls::kMaxWaits);
   const Wait& longest = call.longest().longest;
-  if (longest.monitor != 0) json.member("monitor", type_of_object(scope, longest.monitor));
+  write_lock(json, scope, longest.monitor);
   if (longest.owner != 0) json.member("owner", scope.thread_name(longest.owner));
   json.key("below").begin_array();
   for (const SlowCall::Callee& callee : call.below) {

@@ -43,8 +43,9 @@ std::string all_calls_text(const ScopeStatistics& statistics, const WaitedLock& 
 // 'java.lang.Object that "archive-1" had, in Journal.turnPage for 181.203 ms; all 40 calls of it took 7.215 s (90 %)'
 std::string lock_text(const ScopeStatistics& statistics, const WaitedLock& lock) {
   const Scope& scope = *statistics.scope;
-  const std::string type = lock.monitor == 0 ? "?" : type_of_object(scope, lock.monitor);
-  return printable((type == "?" ? std::string("a lock") : type) + " that \"" + scope.thread_name(lock.owner) +
+  std::string name = lock_name(scope, lock.monitor);
+  if (name.starts_with("a ")) name.erase(0, 2);
+  return printable((name.empty() ? std::string("a lock") : name) + " that \"" + scope.thread_name(lock.owner) +
                    "\" had" + work_of_owner(statistics, lock.longest) + all_calls_text(statistics, lock));
 }
 
@@ -104,7 +105,7 @@ void write_waited_locks(JsonWriter& json, const ScopeStatistics& statistics, con
   json.key("locks").begin_array();
   for (const WaitedLock& lock : locks) {
     json.begin_object();
-    if (lock.monitor != 0) json.member("monitor", type_of_object(scope, lock.monitor));
+    write_lock(json, scope, lock.monitor);
     json.member("owner", scope.thread_name(lock.owner)).member("waits", lock.waits);
     json.member("seconds", as_seconds(lock.total))
         .member("longest", as_seconds(lock.longest.until - lock.longest.since))

@@ -183,6 +183,9 @@ std::string footnotes(const ScopeStatistics& statistics, const Chosen& chosen) {
            " of the trace, when the JVM had to compile\n    its classes anew, with their callouts; a trace that lasts "
            "longer tells\n";
   if (any(names_owner)) out += "  a thread \"had\" it when the wait began\n";
+  if (statistics.scope->hides_virtual_owners() && any(lacks_owner))
+    out +=
+        "  blocked and no owner: " + std::string(kVirtualOwnersNote) + "; the table of locks is without these waits\n";
   if (any(shows_other))
     out += any([](const SlowCall& call) { return call.cpu.has_value(); })
                ? "  other: ready for a processor, or in native code that waits\n"
@@ -305,6 +308,10 @@ void write_slow_calls(JsonWriter& json, const ScopeStatistics& statistics, const
   if (limits.first != 0) write_first_calls(json, chosen);
   write_common_arguments(json, *statistics.scope, chosen.common);
   write_idle_calls(json, statistics, chosen.idle);
+  const auto calls = shown_calls(chosen);
+  if (statistics.scope->hides_virtual_owners() &&
+      std::any_of(calls.begin(), calls.end(), [](const SlowCall* call) { return lacks_owner(*call); }))
+    json.member("ownersNote", kVirtualOwnersNote);
   if (const auto all = statistics.scope->all_short_contentions(); all.count != 0)
     json.key("waitsWithout")
         .begin_object()

@@ -157,6 +157,12 @@ inline constexpr std::string_view kFamilyNames[] = {
 inline constexpr std::size_t kFamilyCount = std::size(kFamilyNames);
 constexpr std::string_view family_name(Family family) { return kFamilyNames[static_cast<std::size_t>(family)]; }
 
+// The JVM of a trace that was made for one answer.
+struct AnsweringJvm {
+  std::int64_t pid = 0, nspid = 0;
+  bool keeps_trace = false;  // the input is the file in which it is kept
+};
+
 class Statistics : public EventSink, private CallListener {
  public:
   Statistics() : scopes_(true), calls_(*this) {}
@@ -180,6 +186,8 @@ class Statistics : public EventSink, private CallListener {
   // What the reader of the input knows to be missing, in words: it ends early, parts of it are not there.
   void note_missing(std::string what) { missing_.push_back(std::move(what)); }
   const std::vector<std::string>& missing() const { return missing_; }
+  void set_traced_jvm(const AnsweringJvm& jvm) { traced_jvm_ = jvm; }
+  const std::optional<AnsweringJvm>& traced_jvm() const { return traced_jvm_; }
   Losses losses() const;  // of all traces, while they were made
 
  protected:
@@ -234,6 +242,7 @@ class Statistics : public EventSink, private CallListener {
   const MethodEntry* entry_ = nullptr;                  // the same if it is an entry
   std::array<std::uint64_t, kElementCount> outside_{};  // nodes and processes
   std::vector<std::string> missing_;
+  std::optional<AnsweringJvm> traced_jvm_;
   bool ends_are_known_ = true;
   bool finished_ = false;
 };
@@ -242,11 +251,15 @@ class Statistics : public EventSink, private CallListener {
 inline constexpr std::string_view kOwnersNote =
     "who had it is not known; attach --monitor-owner asks in each contention (without it in some, and in none where "
     "there were virtual threads)";
+// Where they were asked for (Scope::hides_virtual_owners).
+inline constexpr std::string_view kVirtualOwnersNote =
+    "a virtual thread had it, which JDK 23 and later do not name, or nobody any more";
 // ": it was recorded without exceptions", if no producer was asked for events of that kind; "": one was, or one does
 // not say what it was asked for. kCalls, kExceptions or kAllocations.
 std::string recorded_without(const Statistics& statistics, Family family);
 
-// Opens the object of a view of a trace, up to "missing": what was lost while tracing.
+// Opens the object of a view of a trace, up to "missing": what was lost while tracing. The target is the JVM, if it was
+// traced for this answer (Statistics::set_traced_jvm).
 void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input);
 // "17 events were lost while tracing: there were more", with a newline; "": nothing is missing. The same of a trace
 // that was paused. For tables that show some kinds only.

@@ -163,6 +163,10 @@ void write_monitors(JsonWriter& json, const ScopeStatistics& monitors, std::size
     json.end_object();
   }
   write_short_contentions(json, *monitors.scope, rows);
+  const bool lacks_owners = std::any_of(monitors.waited_for.begin(), monitors.waited_for.end(),
+                                        [](const auto& each) { return each.first.second == 0; });
+  if (lacks_owners && monitors.scope->could_have_owners()) json.member("ownersNote", kOwnersNote);
+  if (lacks_owners && monitors.scope->hides_virtual_owners()) json.member("ownersNote", kVirtualOwnersNote);
   json.key("waitedFor").begin_array();
   const Rows<PairRow> pairs = wait_rows<PairRow>(monitors.waited_for, rows);
   for (const PairRow& row : pairs) {
@@ -266,8 +270,14 @@ void write_process(JsonWriter& json, const Statistics& statistics, const std::st
 void begin_trace_view(JsonWriter& json, std::string_view view, const Statistics& statistics, std::string_view input) {
   std::vector<std::string> missing = lines_of(statistics.losses());
   missing.insert(missing.end(), statistics.missing().begin(), statistics.missing().end());
-  begin_answer(json, view).begin_object().member("kind", "trace").member("path", input).end_object();
-  write_missing(json, missing);
+  begin_answer(json, view).begin_object();
+  if (const auto& jvm = statistics.traced_jvm()) {
+    json.member("kind", "process").member("pid", jvm->pid).member("nspid", jvm->nspid);
+    if (jvm->keeps_trace) json.member("path", input);
+  } else {
+    json.member("kind", "trace").member("path", input);
+  }
+  write_missing(json.end_object(), missing);
 }
 
 std::string statistics_json(const Statistics& statistics, std::string_view input, std::size_t rows) {

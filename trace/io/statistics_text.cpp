@@ -206,6 +206,8 @@ class TextView {
            row.key.second == 0 ? "?" : printable(statistics.scope->thread_name(row.key.second)).c_str());
     });
     if (lacks_owners && statistics.scope->could_have_owners()) line("  ?: %s", std::string(kOwnersNote).c_str());
+    if (lacks_owners && statistics.scope->hides_virtual_owners())
+      line("  ?: %s", std::string(kVirtualOwnersNote).c_str());
     if (statistics.waited_for.size() > 1) owners_of(statistics);
     waits_of(statistics.waits, "WAITED s", "CLASS WAITED ON (Object.wait, parks for no lock that a thread had)");
     if (statistics.waits.contains("?"))

@@ -23,6 +23,7 @@ enum ThreadFlag : std::uint8_t {
   kThreadRanBefore = 1,  // it ran before the attach: `time` is when it was first seen
   kThreadVirtual = 2,
   kThreadVmInternal = 4,
+  kThreadBegan = 8,  // in the trace: `time` is when
 };
 // The state at the attach of a thread that ran before, in the upper half of its flags, as reported by JVM TI
 // (GetThreadState).

@@ -21,6 +21,7 @@ namespace jtrace::trace::record {
 // Not sent to the agent as a value of its own, but read in documents too.
 inline constexpr std::string_view kEventsOption = "events";
 inline constexpr std::string_view kMinContentionOption = "min-contention";
+inline constexpr std::string_view kVirtualThreadsOption = "virtual-threads";
 
 // A size as a user gives it, without rounding: "512K", "1M", "4095".
 std::string size_option_text(std::uint64_t bytes);

@@ -33,6 +33,17 @@ TEST(JavaOnly, CountsStacksWithoutJavaFramesAndThoseThatLoseSome) {
             "end with the Java caller; the other formats have them");
 }
 
+TEST(JavaOnly, SaysNothingOfWhatThereIsNoneOf) {
+  JavaOnly shortened, left_out;
+  shortened.add(frames_of({FrameKind::kNative, FrameKind::kCompiled}));
+  EXPECT_EQ(shortened.text(),
+            "a trace has Java frames only: of 1 stack 1 in native, VM or kernel code ends with the Java caller; the "
+            "other formats have them");
+  left_out.add(frames_of({}));
+  EXPECT_EQ(left_out.text(),
+            "a trace has Java frames only: of 1 stack 1 without any is left out; the other formats have them");
+}
+
 TEST(JavaOnly, SaysNothingIfNothingIsMissing) {
   JavaOnly counts;
   counts.add(frames_of({FrameKind::kCompiled, FrameKind::kEntry, FrameKind::kCompiled, FrameKind::kNative}));

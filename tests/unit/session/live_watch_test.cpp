@@ -128,6 +128,45 @@ TEST_F(LiveWatchTest, AThreadThatWasBlockedBeforeTheTraceIsCountedFromItsBegin) 
                                   "of a shop.Stock"));
 }
 
+class Growth : public LiveWatchTest {
+ protected:
+  void begin(std::string_view virtual_threads) {
+    write(trace::TraceStart{.traceId = "t", .time = Time(kDay)});
+    write(trace::Option{.key = "events", .value = "threadStart,threadEnd", .traceIdRef = "t"});
+    write(trace::Option{.key = "virtual-threads", .value = virtual_threads, .traceIdRef = "t"});
+    state(500);
+  }
+  // With what is said of each: no begin.
+  void meet(std::string_view key, std::string_view kind) {
+    for (std::uint64_t id = 10; id < 14; ++id) {
+      write(trace::ThreadStart{
+          .threadId = ThreadId(id), .time = Time(kDay + 1000 * kMs), .threadName = "v" + std::to_string(id)});
+      write(trace::Option{.key = key, .value = std::to_string(id) + " " + std::string(kind)});
+    }
+  }
+};
+
+TEST_F(Growth, VirtualThreadsThatAreMetHaveNotBegun) {
+  begin("true");
+  meet("jtrace.threadMet", "virtual");
+  EXPECT_EQ(state(2'000), "6 threads");
+  EXPECT_EQ(watch_.findings(kDay + 30'000 * kMs), "");
+}
+
+TEST_F(Growth, VirtualThreadsWhoseEndIsNotTracedDoNotCount) {
+  begin("false");
+  meet("jtrace.threadMet", "virtual");
+  EXPECT_EQ(state(2'000), "2 threads");
+  EXPECT_EQ(watch_.findings(kDay + 30'000 * kMs), "");
+}
+
+TEST_F(Growth, ThreadsWithAStateOfBeforeHaveNotBegun) {
+  begin("false");
+  meet("jtrace.threadState", "parked");
+  EXPECT_EQ(state(2'000), "6 threads");
+  EXPECT_EQ(watch_.findings(kDay + 30'000 * kMs), "");
+}
+
 TEST_F(LiveWatchTest, AfterALossNobodyIsKnownToBeBlocked) {
   for (const char* key : {"jtrace.gap", "jtrace.dropped"}) {
     enter(1, 1'000, ThreadId(2));

@@ -18,7 +18,7 @@ ThreadGroups empty_groups() {
 }
 GroupMember member(const std::string& name, std::string_view state, std::vector<std::string> frames,
                    const Wait* wait = nullptr, const Walk& walk = kWalk) {
-  GroupMember out{.name = name, .state = state, .frames = std::move(frames), .walk = &walk, .wait = wait};
+  GroupMember out{.thread = {.name = name}, .state = state, .frames = std::move(frames), .walk = &walk, .wait = wait};
   for (std::size_t i = 0; i < walk.frames.size(); ++i) out.places.push_back(i);
   return out;
 }
@@ -124,6 +124,32 @@ TEST(ThreadGroups, KeepWhoCarriesWhom) {
   EXPECT_EQ(groups.text(),
             "1 thread RUNNABLE without frames: \"v\"\n"
             "    - \"v\" carried by \"carrier-1\" #30, where its frames are\n\n");
+}
+
+GroupMember unnamed(std::int64_t id, std::vector<std::string> frames) {
+  GroupMember out = member("", "WAITING", std::move(frames));
+  out.thread.id = id;
+  return out;
+}
+
+TEST(ThreadGroups, NumberThreadsWithoutAName) {
+  ThreadGroups groups = empty_groups();
+  groups.add(unnamed(45, {"    at f\n"}));
+  groups.add(unnamed(46, {"    at f\n"}));
+  GroupMember mounted = unnamed(47, {"    at f\n"});
+  mounted.thread.name = "v";
+  groups.add(mounted);
+  EXPECT_EQ(groups.text(), "3 threads WAITING: #45, #46, \"v\"\n    at f\n\n");
+  EXPECT_THAT(json_of(groups), HasSubstr(R"("threads":["","","v"],"threadIds":[45,46,47],)"));
+}
+
+TEST(ThreadGroups, NumberSomeThreadsWithoutANameAndFrames) {
+  ThreadGroups groups = empty_groups();
+  for (std::int64_t id = 40; id < 46; ++id) groups.add(unnamed(id, {}));
+  groups.add(member("VM Thread", "WAITING", {}));
+  EXPECT_EQ(groups.text(),
+            "7 threads WAITING without frames: 6 without a name (#40, #41, #42, #43, ...), \"VM Thread\"\n\n");
+  EXPECT_EQ(name_families({{"", 7}}), std::vector<std::string>{"#7"});
 }
 
 TEST(ThreadGroups, NameAllThreadsWithoutFrames) {

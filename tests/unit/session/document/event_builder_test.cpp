@@ -80,6 +80,8 @@ class ThreadsBefore : public EventBuilderTest {
     define(record::thread_definition(1, 10, "main", was(record::ThreadWas::kNative)));
     define(record::thread_definition(2, 10, "idle", was(record::ThreadWas::kParked)));
     define(record::thread_definition(3, 10, "odd", record::kThreadRanBefore));
+    define(record::thread_definition(4, 30, "new", record::kThreadBegan));
+    define(record::thread_definition(5, 30, "met", record::kThreadVirtual));
   }
   static std::uint8_t was(record::ThreadWas state) {
     return static_cast<std::uint8_t>(record::kThreadRanBefore | static_cast<unsigned>(state)
@@ -88,13 +90,15 @@ class ThreadsBefore : public EventBuilderTest {
   void wait(std::uint64_t thread, std::uint64_t time) {
     event(RecordKind::kMonWait, time, record::MonitorRecord{.thread = thread}, record::kSleep);
   }
-  // All states written since the last call, as "2 parked".
+  // All states written since the last call, as "2 parked"; "3 platform" of one that is only met.
   std::vector<std::string> states() {
     std::vector<std::string> found;
     const auto options = capture_.all<trace::Option>();
     for (; seen_ < options.size(); ++seen_) {
-      EXPECT_EQ(options[seen_].key.view(), "jtrace.threadState");
-      found.emplace_back(options[seen_].value.view());
+      const std::string value(options[seen_].value.view());
+      const bool is_met = value.ends_with("platform") || value.ends_with("virtual");
+      EXPECT_EQ(options[seen_].key.view(), is_met ? "jtrace.threadMet" : "jtrace.threadState");
+      found.push_back(value);
     }
     return found;
   }
@@ -105,19 +109,26 @@ class ThreadsBefore : public EventBuilderTest {
 
 TEST_F(ThreadsBefore, WhatTheyDidIsWrittenAfterTheirStart) {
   wait(1, 20);
-  EXPECT_EQ(names(), (Names{"threadStart", "option", "threadStart", "option", "threadStart", "monWait"}));
-  EXPECT_EQ(states(), (Names{"1 native", "2 parked"}));
-  EXPECT_TRUE(builder_.restart(30));
-  EXPECT_EQ(states(), Names{"2 parked"});  // main has had an event since
+  EXPECT_EQ(names(), (Names{"threadStart", "option", "threadStart", "option", "threadStart", "option", "monWait"}));
+  EXPECT_EQ(states(), (Names{"1 native", "2 parked", "3 platform"}));
+  EXPECT_TRUE(builder_.restart(25));
+  EXPECT_EQ(states(), (Names{"1 platform", "2 parked", "3 platform"}));  // main has had an event since
   builder_.forget_thread_states();
-  EXPECT_TRUE(builder_.restart(40));
-  EXPECT_EQ(states(), Names{});
+  EXPECT_TRUE(builder_.restart(26));
+  EXPECT_EQ(states(), (Names{"1 platform", "2 platform", "3 platform"}));
 }
 
 TEST_F(ThreadsBefore, WhoWasFasterHasNoStateOfBefore) {
   wait(1, 5);
   EXPECT_TRUE(builder_.on_time(20));
-  EXPECT_EQ(states(), Names{"2 parked"});
+  EXPECT_EQ(states(), (Names{"1 platform", "2 parked", "3 platform"}));
+}
+
+TEST_F(ThreadsBefore, AThreadStartThatIsNoBeginSaysSo) {
+  EXPECT_TRUE(builder_.on_time(20));
+  states();
+  EXPECT_TRUE(builder_.on_time(40));
+  EXPECT_EQ(states(), Names{"5 virtual"});
 }
 
 TEST_F(EventBuilderTest, AShutdownOnAThreadThatHasEndedIsNobodys) {
@@ -194,8 +205,8 @@ struct EveryDefinition : EventBuilderTest {
   EveryDefinition() : EventBuilderTest({.events = record::kThreadStartEvent | record::kClassDefEvent}) {}
 };
 TEST_F(EveryDefinition, ComesAtItsTime) {
-  define(record::thread_definition(1, 10, "main"));
-  define(record::thread_definition(2, 30, "late"));
+  define(record::thread_definition(1, 10, "main", record::kThreadBegan));
+  define(record::thread_definition(2, 30, "late", record::kThreadBegan));
   define(record::class_definition(5, 35, "LNew;", 2, 0));
   define(record::class_definition(6, 36, "LOld;", 2, record::kClassLoadedBefore));
   event(RecordKind::kThreadEnd, 20, record::ThreadRecord{.thread = 1});

@@ -40,6 +40,112 @@ TEST_F(SlowTrace, EachKindOfWaitNamesItsLockAndTheCallThatItWasIn) {
   EXPECT_DOUBLE_EQ(call["other"], 0.22);
 }
 
+class ClassLocks : public SlowTrace {
+ protected:
+  ClassLocks() {
+    write(ClassDef{.classId = ClassId(5), .superclass = "java/lang/Object", .name = "java/lang/Class"});
+    write(ClassDef{.classId = ClassId(6), .superclass = "java/lang/Object", .name = "shop/Till"});
+    write(ClassDef{.classId = ClassId(16), .superclass = "java/lang/Object", .name = "shop/Desk"});
+    write(ObjDef{.objId = ObjectId(7), .classIdRef = ClassId(5)});
+    write(ObjDef{.objId = ObjectId(17), .classIdRef = ClassId(5)});
+    define(1, "serve");
+    define_static(2, 6);
+    define_static(3, 16);
+    enter(1, 0);
+  }
+  void define_static(std::uint64_t id, std::uint64_t of_class) {
+    write(MethodDef{.name = "take",
+                    .isStatic = true,
+                    .isSynchronized = true,
+                    .classIdRef = ClassId(of_class),
+                    .methodId = MethodId(id)});
+  }
+  // A call of that method, which waits for that object first.
+  void take(std::uint64_t method, std::uint64_t ms, std::uint64_t object) {
+    write(MonContendedEnter{
+        .threadIdRef = ThreadId(1), .time = at(ms), .objIdRef = ObjectId(object), .threadOwner = ThreadId(9)});
+    write(MonContendedEntered{.threadIdRef = ThreadId(1), .time = at(ms + 200), .objIdRef = ObjectId(object)});
+    enter(method, ms + entered_after_);
+    leave(ms + 220);
+  }
+  std::uint64_t entered_after_ = 1;  // as with --slower-than
+};
+
+TEST_F(ClassLocks, OfStaticSynchronizedMethodsNameTheirClass) {
+  take(2, 10, 7);
+  leave(300);
+  const json call = calls()[0];
+  EXPECT_THAT(text_, HasSubstr("blocked 200.000 ms in shop.Till.take for the class shop.Till that \"holder\" had"));
+  EXPECT_EQ(call["longestWaits"][0]["monitor"], "java.lang.Class");
+  EXPECT_EQ(call["longestWaits"][0]["monitorOfClass"], "shop.Till");
+  EXPECT_EQ(all_["locks"][0]["monitorOfClass"], "shop.Till");
+}
+
+TEST_F(ClassLocks, OfSeveralClassesNameNone) {
+  take(2, 10, 7);
+  take(3, 300, 7);
+  leave(600);
+  calls();
+  EXPECT_THAT(text_, HasSubstr("for a java.lang.Class that"));
+  EXPECT_THAT(text_, Not(HasSubstr("the class")));
+}
+
+// The caller may have waited.
+TEST_F(ClassLocks, NameNoneBesideAWaitBeforeTheCall) {
+  entered_after_ = 200;
+  take(2, 10, 7);
+  leave(300);
+  calls();
+  EXPECT_THAT(text_, HasSubstr("for a java.lang.Class that"));
+}
+
+TEST_F(ClassLocks, OfOneClassAreOne) {
+  take(2, 10, 7);
+  take(2, 300, 17);
+  leave(600);
+  calls();
+  EXPECT_THAT(text_, Not(HasSubstr("the class")));
+}
+
+class NoOwner : public SlowTrace {
+ protected:
+  // "23": of the JDK; "": the trace does not say.
+  json wait_for_nobody(std::string_view jdk, std::string_view group) {
+    if (!jdk.empty()) write(Option{.key = "jtrace.jdk", .value = jdk, .traceIdRef = "t"});
+    write(Option{.key = "monitor-owner", .value = "true", .traceIdRef = "t"});
+    write(ThreadStart{.threadId = ThreadId(1), .time = at(0), .groupName = group, .threadName = "v"});
+    define(1, "serve");
+    enter(1, 0);
+    write(MonContendedEnter{
+        .threadIdRef = ThreadId(1), .time = at(10), .objIdRef = ObjectId(7), .threadOwner = ThreadId(0)});
+    write(MonContendedEntered{.threadIdRef = ThreadId(1), .time = at(210), .objIdRef = ObjectId(7)});
+    leave(220);
+    return calls();
+  }
+  static constexpr const char* kNote =
+      "a virtual thread had it, which JDK 23 and later do not name, or nobody any more";
+};
+
+TEST_F(NoOwner, OfVirtualThreadsSaysWhy) {
+  wait_for_nobody("25", "VirtualThreads");
+  EXPECT_THAT(text_, HasSubstr("  blocked and no owner: " + std::string(kNote) +
+                               "; the table of locks is without these waits\n"));
+  EXPECT_EQ(all_["ownersNote"], kNote);
+  EXPECT_THAT(statistics_text(statistics_, 20), HasSubstr("  ?: " + std::string(kNote)));
+  EXPECT_THAT(statistics_json(statistics_, "x", 20), HasSubstr(kNote));
+}
+
+TEST_F(NoOwner, OfOtherThreadsSaysNothing) {
+  wait_for_nobody("25", "main");
+  EXPECT_THAT(text_, Not(HasSubstr("no owner")));
+}
+
+TEST_F(NoOwner, OfAJdkThatNamesThemSaysNothing) {
+  wait_for_nobody("21", "VirtualThreads");
+  EXPECT_THAT(text_, Not(HasSubstr("no owner")));
+  EXPECT_FALSE(all_.contains("ownersNote"));
+}
+
 // The trace ends while the call waits at a synchronized callee, which has no entry yet.
 TEST_F(SlowTrace, TheCallerIsNotChargedForAWaitInWhichTheTraceEnds) {
   define(1, "serve");

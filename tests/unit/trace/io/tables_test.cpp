@@ -239,6 +239,15 @@ TEST_F(Tables, AreNotCompleteIfTheInputIsNot) {
   EXPECT_EQ(cut["missing"], json::array({"the input is cut off after 9 elements"}));
 }
 
+TEST_F(Tables, AreOfTheJvmThatWasTracedForThem) {
+  const auto target = [&] { return json::parse(statistics_json(statistics_, "in", 20))["target"]; };
+  EXPECT_EQ(target(), json({{"kind", "trace"}, {"path", "in"}}));
+  statistics_.set_traced_jvm({.pid = 17, .nspid = 1});
+  EXPECT_EQ(target(), json({{"kind", "process"}, {"pid", 17}, {"nspid", 1}}));
+  statistics_.set_traced_jvm({.pid = 17, .nspid = 1, .keeps_trace = true});
+  EXPECT_EQ(target(), json({{"kind", "process"}, {"pid", 17}, {"nspid", 1}, {"path", "in"}}));
+}
+
 TEST_F(Tables, DoNotCutLongNames) {
   const std::string name(3000, 'n');
   write(ThreadStart{.threadId = ThreadId(50), .time = at(50), .threadName = name});
