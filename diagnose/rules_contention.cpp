@@ -173,13 +173,32 @@ std::string name_of(const Crowd& crowd) {
   return "the lock <" + address + "> (a " + printable(crowd.class_name) + ")";
 }
 
-// Where the waiters are: the places of most of them, with some of their names.
-std::vector<std::string> places_of(const Contention& lock, const Keys& waiters) {
-  constexpr std::size_t kShown = 3;
-  std::map<std::string, std::vector<std::string>> names;
+using NamesByPlace = std::map<std::string, std::vector<std::string>>;
+NamesByPlace names_by_place(const Contention& lock, const Keys& waiters) {
+  NamesByPlace names;
   for (const ThreadKey key : waiters)
     if (const ThreadFact* each = lock.now(key); each && !each->frames.empty())
       names[own_place(each->frames)].push_back(each->name);
+  return names;
+}
+
+// Who waits at a place of its own, while others wait at one together, may be who should end the owner's wait: ",NAME"
+// for each.
+std::string lone_waiters(const NamesByPlace& names) {
+  constexpr std::size_t kMost = 2;
+  std::string text;
+  std::size_t lone = 0;
+  for (const auto& [place, waiters] : names)
+    if (waiters.size() == 1 && !waiters.front().empty() && waiters.front().find(',') == std::string::npos) {
+      ++lone;
+      text += "," + waiters.front();
+    }
+  return lone <= kMost && lone < names.size() ? text : "";
+}
+
+// Where the waiters are: the places of most of them, with some of their names.
+std::vector<std::string> places_of(const NamesByPlace& names) {
+  constexpr std::size_t kShown = 3;
   std::vector<std::pair<std::string, std::vector<std::string>>> places(names.begin(), names.end());
   std::stable_sort(places.begin(), places.end(),
                    [](const auto& one, const auto& other) { return one.second.size() > other.second.size(); });
@@ -201,9 +220,9 @@ void add_duration(const Contention& lock, std::vector<std::string>& evidence) {
 }
 
 // Why it keeps the lock is often in its variables. Threads without a name are not told apart.
-std::string stack_of(const Facts& facts, const ThreadFact* owner) {
+std::string stack_of(const Facts& facts, const ThreadFact* owner, const std::string& others) {
   return "jtrace stack " + facts.target + " --java " +
-         (owner && !owner->name.empty() ? "--locals --thread " + shell_word(owner->name) : "--group");
+         (owner && !owner->name.empty() ? "--locals --thread " + shell_word(owner->name + others) : "--group");
 }
 
 // A lock that one thread has in every sample.
@@ -218,6 +237,7 @@ void judge_kept(const Contention& lock, std::vector<Finding>& found) {
   if (!kept && !once && waiters.size() - brief < kStillWaiters) return;
   const ThreadFact* owner = lock.now(lock.owner());
   if (owner != nullptr && waits_for_connections(*owner)) return;
+  const NamesByPlace places = names_by_place(lock, waiters);
   const std::string looks = counted(facts.looks.size(), "look");
   const std::string time = time_between(facts.looks.front(), facts.looks.back());
   const std::string lasting = once ? ""
@@ -232,9 +252,9 @@ void judge_kept(const Contention& lock, std::vector<Finding>& found) {
                    .evidence = {name_of(lock.last()) + lasting,
                                 owner ? "its owner " + doing(*owner) : "its owner was not found among the threads"},
                    .confidence = kept ? Confidence::kCertain : Confidence::kLikely,
-                   .next = stack_of(facts, owner)});
+                   .next = stack_of(facts, owner, lone_waiters(places))});
   auto& evidence = found.back().evidence;
-  for (std::string& each : places_of(lock, waiters)) evidence.push_back(std::move(each));
+  for (std::string& each : places_of(places)) evidence.push_back(std::move(each));
   if (kept)
     evidence.push_back("for at least " + time +
                        " nobody else has had it: no thread that waits for it was waked in between");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "base/strings.h"
 #include "trace/io/table_rows.h"
@@ -108,7 +109,8 @@ std::string threads_text(const Scope& scope, const ExceptionCount& count) {
   return number + thread_names_text(names, kShownGroups) + (count.other_threads != 0 ? ", and in others" : "");
 }
 
-void append_row(std::string& out, const Scope& scope, const ExceptionKey& key, const ExceptionCount& count) {
+void append_row(std::string& out, const Scope& scope, const ExceptionKey& key, const ExceptionCount& count,
+                std::size_t most_messages) {
   const std::string margin = "\n                          ";
   out += "  " + right_aligned(std::to_string(count.count), 10) + "  " + std::string(name_of(key.end));
   out.append(12 - name_of(key.end).size(), ' ');
@@ -124,7 +126,7 @@ void append_row(std::string& out, const Scope& scope, const ExceptionKey& key, c
   std::size_t shown = 0, rest = count.other_messages, with = rest;
   for (const auto& [message, times] : messages_of(count)) {
     with += times;
-    if (++shown > kShownMessages) rest += times;
+    if (++shown > most_messages) rest += times;
     else out += margin + std::to_string(times) + " x " + printable(message);
   }
   if (rest != 0) out += margin + std::to_string(rest) + " with other messages";
@@ -168,10 +170,10 @@ std::string headline(const ScopeStatistics& statistics) {
     text += ", " + std::to_string(suppressed) + " suppressed by another";
   if (const std::uint64_t unknown = exceptions.ended(ExceptionEnd::kUnknown); unknown != 0)
     text += "\n  of " + std::to_string(unknown) + " the end is not known, since events of their threads were lost";
-  if (exceptions.ended(ExceptionEnd::kLeft) != 0)
-    text +=
-        "\n  left: it ended its thread or a static initializer where that is said; otherwise caught by a method "
-        "without callouts, by a call that began before the trace, or not at all";
+  if (const std::uint64_t left = exceptions.ended(ExceptionEnd::kLeft); left != 0)
+    text += "\n  " + std::to_string(left) +
+            " left: it ended its thread or a static initializer where that is said; otherwise caught by a method "
+            "without callouts, by a call that began before the trace, or not at all";
   return text;
 }
 
@@ -239,7 +241,8 @@ std::string exceptions_of(const ScopeStatistics& statistics, std::size_t rows) {
   const auto all = exceptions.most_first();
   bool lacks_message = false;
   for (std::size_t i = 0; i < std::min(rows, all.size()); ++i) {
-    append_row(out, *statistics.scope, *all[i].first, *all[i].second);
+    append_row(out, *statistics.scope, *all[i].first, *all[i].second,
+               rows == std::numeric_limits<std::size_t>::max() ? rows : kShownMessages);
     lacks_message = lacks_message || lacks_computed_message(*all[i].first, *all[i].second);
   }
   out += more_rows(rows_left_out(all.size(), rows));

@@ -73,7 +73,10 @@ std::string pauses_text(const ScopeStatistics& statistics, std::size_t rows) {
   causes_text(out, statistics);
   const auto& causes = statistics.gc_causes;
   if (std::any_of(causes.begin(), causes.end(), [](const auto& each) { return each.first.first == kSystemGcCause; }))
-    out += "  " + std::string(kWhoCallsGc) + "\n";
+    out += recorded_of(statistics).calls
+               ? "  who calls System.gc(): of the slow calls below the one that consists of such a "
+                 "pause, and nothing else\n"
+               : "  " + std::string(kWhoCallsGc) + "\n";
   collections_text(out, statistics, rows);
   const Rows<const GcPause*> pauses = longest_pauses(statistics, rows);
   put_line(out, "  %-12s %10s %10s    %-10s  %10s  %-12s %s", "TIME UTC", "PAUSE s", "BEFORE", "AFTER", "HEAP", "KIND",

@@ -59,7 +59,8 @@ std::string note_of(LongestOf of) {
 void add_calls(Recording& made, const ScopeStatistics& calls) {
   FigureTable self{.title = std::string(kSelfTime), .unit = "ns", .rows = {}};
   FigureTable mean{.title = "methods: mean time of a call", .unit = "ns", .over_time = false, .rows = {}};
-  FigureTable times{.title = "methods: number of calls", .unit = "times", .rows = {}};
+  FigureTable total{.title = "methods: total time, with what they call", .unit = "ns", .rows = {}};
+  FigureTable times{.title = std::string(kNumberOfCalls), .unit = "times", .rows = {}};
   FigureTable longest{
       .title = "methods: the longest call", .unit = "ns", .over_time = false, .in_both = true, .rows = {}};
   for (const auto& [id, method] : calls.methods) {
@@ -69,6 +70,9 @@ void add_calls(Recording& made, const ScopeStatistics& calls) {
     row.amount += static_cast<double>(method.self);
     row.count += static_cast<double>(method.calls);
     mean.rows[name].amount += static_cast<double>(method.total);
+    Figure& whole = total.rows[name];
+    whole.amount += static_cast<double>(method.total);
+    whole.count += static_cast<double>(method.calls);
     times.rows[name].amount += static_cast<double>(method.calls);
   }
   for (auto& [name, row] : mean.rows) row.amount /= self.rows[name].count;
@@ -82,6 +86,7 @@ void add_calls(Recording& made, const ScopeStatistics& calls) {
   }
   if (!longest.rows.empty() && of != LongestOf::kAll) made.notes.push_back(made.name + ": " + note_of(of));
   add_table(made, calls, std::move(self));
+  add_table(made, calls, std::move(total));
   add_table(made, calls, std::move(mean));
   add_table(made, calls, std::move(times));
   add_table(made, calls, std::move(longest));
@@ -140,22 +145,26 @@ void add_process(Recording& made, const ReportCollector& report, const std::stri
   }
 }
 
+using Weight = std::uint64_t CallTree::Node::*;
+
+StackProfile stacks_of(const CallTree& tree, const char* unit, Weight weight) {
+  StackProfile made{.unit = unit, .stacks = {}};
+  std::vector<std::string> names, paths(tree.nodes.size());
+  for (const std::string& name : tree.names) names.push_back(lasting_name(name));
+  for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+    const std::string& above = paths[tree.nodes[i].parent];
+    paths[i] = above + (above.empty() ? "" : ";") + names[tree.nodes[i].name];
+    if (tree.nodes[i].*weight != 0) made.stacks[paths[i]] += static_cast<double>(tree.nodes[i].*weight);
+  }
+  return made;
+}
+
 // The weight that a trace has most of: time of calls, else what is allocated, else samples.
 StackProfile stacks_of(const CallTree& tree) {
-  constexpr std::pair<const char*, std::uint64_t CallTree::Node::*> kWeights[] = {
+  constexpr std::pair<const char*, Weight> kWeights[] = {
       {"ns", &CallTree::Node::wall}, {"bytes", &CallTree::Node::bytes}, {"samples", &CallTree::Node::samples}};
-  std::vector<std::string> names;
-  for (const std::string& name : tree.names) names.push_back(lasting_name(name));
-  for (const auto& [unit, weight] : kWeights) {
-    StackProfile made{.unit = unit, .stacks = {}};
-    std::vector<std::string> paths(tree.nodes.size());
-    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
-      const std::string& above = paths[tree.nodes[i].parent];
-      paths[i] = above + (above.empty() ? "" : ";") + names[tree.nodes[i].name];
-      if (tree.nodes[i].*weight != 0) made.stacks[paths[i]] += static_cast<double>(tree.nodes[i].*weight);
-    }
-    if (!made.stacks.empty()) return made;
-  }
+  for (const auto& [unit, weight] : kWeights)
+    if (StackProfile made = stacks_of(tree, unit, weight); !made.stacks.empty()) return made;
   return {};
 }
 
@@ -293,7 +302,10 @@ Recording recording_of(const ReportCollector& report, std::string name) {
   for (const std::string& process : report.process_ids()) {
     add_process(made, report, process);
     if (!made.stacks.stacks.empty()) continue;
-    if (const ScopeStatistics* best = report.with_frames(process)) made.stacks = stacks_of(*report.tree(*best));
+    if (const ScopeStatistics* best = report.with_frames(process)) {
+      made.stacks = stacks_of(*report.tree(*best));
+      made.calls = stacks_of(*report.tree(*best), "times", &CallTree::Node::calls);
+    }
   }
   // The samples of jtrace profile -o x.xml are snapshots; it may have none.
   if (made.tables.empty() && (made.stacks.unit == "samples" || (only_profiles && made.stacks.stacks.empty()))) {

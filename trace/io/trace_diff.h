@@ -15,8 +15,9 @@
 
 namespace jtrace::trace::io {
 
-// Tables of what each has without those that it calls.
-inline constexpr std::string_view kSelfTime = "methods: self time", kFramesBySelf = "frames: by themselves";
+// Tables of what each has without those that it calls, and of calls: callers share it.
+inline constexpr std::string_view kSelfTime = "methods: self time", kFramesBySelf = "frames: by themselves",
+                                  kNumberOfCalls = "methods: number of calls";
 
 struct Figure {
   double amount = 0;  // in the table's unit
@@ -37,6 +38,7 @@ struct Recording {
   double seconds = 0;  // 0: not known
   std::vector<FigureTable> tables;
   StackProfile stacks;  // may be empty
+  StackProfile calls;   // of a trace: how often the innermost method was called with these callers; may be empty
   std::vector<std::string> missing;
   std::vector<std::string> notes;  // what the figures are of, where that is not everything, in words
   bool begins_later = false;       // of a trace: it continues another file

@@ -112,18 +112,28 @@ std::string row_text(const DiffTable& table, const DiffRow& row) {
   return out + (row.differs ? " *" : "  ") + printable(row.name);
 }
 
-// The rows are what frames have by themselves: the callers share it.
-bool has_callers(const DiffTable& table) { return table.title == kSelfTime || table.title == kFramesBySelf; }
-DiffCallers callers_of(const Difference& difference) {
-  return {difference.before->stacks, difference.after->stacks, difference.scale};
-}
+// Of what frames have by themselves, and of the numbers of calls.
+class Callers {
+ public:
+  explicit Callers(const Difference& of)
+      : stacks_(of.before->stacks, of.after->stacks, of.scale), calls_(of.before->calls, of.after->calls, of.scale) {}
+  // null: the table has none.
+  const DiffCallers* find(const DiffTable& table) const {
+    if (table.title == kNumberOfCalls) return &calls_;
+    return (table.title == kSelfTime || table.title == kFramesBySelf) && stacks_.unit() == table.unit ? &stacks_
+                                                                                                      : nullptr;
+  }
+
+ private:
+  DiffCallers stacks_, calls_;
+};
 
 // "called by Billing.total 1.2 ms -> 3.1 s, Billing.audit 5 ms -> 5 ms, 2 more"; "": nothing has changed much, or
 // nothing is known.
 std::string callers_text(const DiffTable& table, const DiffRow& row, const DiffCallers& callers) {
   constexpr double kMuch = 0.1;  // of the greater amount
   constexpr std::size_t kShown = 2;
-  if (callers.unit() != table.unit || !table.is_comparable()) return {};
+  if (!table.is_comparable()) return {};
   if (std::abs(row.change()) < kMuch * std::max(row.before.amount, row.after.amount)) return {};
   const std::vector<CallerShare> shares = callers.of(row.name);
   if (shares.empty() || (shares.size() == 1 && shares.front().caller.empty())) return {};
@@ -135,7 +145,7 @@ std::string callers_text(const DiffTable& table, const DiffRow& row, const DiffC
   return shares.size() > kShown ? text + ", " + std::to_string(shares.size() - kShown) + " more" : text;
 }
 
-void append_table(std::string& out, const DiffTable& table, const DiffCallers& callers, std::size_t rows) {
+void append_table(std::string& out, const DiffTable& table, const DiffCallers* callers, std::size_t rows) {
   out += "\n" + table.title + (table.unit == "ns" ? "" : ", " + table.unit) + "\n";
   if (const std::string note = loss_note(table); !note.empty()) out += "  " + note + "\n";
   if (table.rows.empty()) {
@@ -145,7 +155,7 @@ void append_table(std::string& out, const DiffTable& table, const DiffCallers& c
   out += "  " + table_head(table) + "\n";
   for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
     out += "  " + row_text(table, table.rows[i]) + "\n";
-    const std::string called = has_callers(table) ? callers_text(table, table.rows[i], callers) : "";
+    const std::string called = callers != nullptr ? callers_text(table, table.rows[i], *callers) : "";
     if (!called.empty()) out += "    " + called + "\n";
   }
   if (table.rows.size() > rows) out += "  " + counted(table.rows.size() - rows, "more row") + ": --rows\n";
@@ -175,9 +185,10 @@ void write_callers(JsonWriter& json, const std::vector<CallerShare>& shares) {
 }
 
 void write_tables(JsonWriter& json, const Difference& difference, std::size_t rows) {
-  const DiffCallers callers = callers_of(difference);
+  const Callers all_callers(difference);
   json.begin_array();
   for (const DiffTable& table : difference.tables) {
+    const DiffCallers* callers = all_callers.find(table);
     json.begin_object().member("table", table.title).member("unit", table.unit);
     json.member("differ", table.rows.size()).member("same", table.same).member("comparable", table.is_comparable());
     if (!table.is_comparable())
@@ -195,7 +206,7 @@ void write_tables(JsonWriter& json, const Difference& difference, std::size_t ro
             .member("shareAfter", row.after.amount / table.all_after.amount);
       if (table.usual.applies()) json.member("differs", row.differs);
       json.member("timesBefore", row.before.count).member("timesAfter", row.after.count);
-      if (has_callers(table) && callers.unit() == table.unit) write_callers(json, callers.of(row.name));
+      if (callers != nullptr) write_callers(json, callers->of(row.name));
       json.end_object();
     }
     json.end_array().end_object();
@@ -335,8 +346,8 @@ std::string diff_text(const Difference& difference, std::size_t rows) {
   if (!difference.usual_note.empty()) out += difference.usual_note + "\n";
   for (const std::string& line : difference.missing()) out += "not all is here: " + printable(line) + "\n";
   for (const std::string& line : difference.notes()) out += "note: " + printable(line) + "\n";
-  const DiffCallers callers = callers_of(difference);
-  for (const DiffTable& table : difference.tables) append_table(out, table, callers, rows);
+  const Callers callers(difference);
+  for (const DiffTable& table : difference.tables) append_table(out, table, callers.find(table), rows);
   if (!difference.alone.empty()) out += "\n";
   for (const std::string& line : difference.alone) out += line + "\n";
   return out;

@@ -56,7 +56,7 @@ TEST(ContentionRule, SaysWhereTheWaitersAreAndWhatTheOwnerWaitsFor) {
                                        "4 waiters at Shop.add(Shop.java:4): \"t1\", \"t2\", \"t3\" and 1 more",
                                        "1 waiter at Shop.read(Shop.java:9): \"t5\""}));
   EXPECT_THAT(found[0].evidence.front(), HasSubstr("at 3 looks over 2.0 s"));
-  EXPECT_EQ(found[0].next, "jtrace stack 4711 --java --locals --thread t99");
+  EXPECT_EQ(found[0].next, "jtrace stack 4711 --java --locals --thread t99,t5");
 }
 
 TEST(OutsideWait, IsACallOfTheJdkFromThatPlace) {

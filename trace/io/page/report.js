@@ -594,8 +594,9 @@ function differences(process) {
     // Where events were lost, shares and means can be compared, amounts not.
     const compared = comparable ? [['change', change, true, (r) => r.change], ['ratio', ratio, true, (r) => (r.before ? r.after / r.before : Infinity)]]
       : [percent('shareBefore', 'share before'), percent('shareAfter', 'share after'), ...(times.length ? [mean('before', 'timesBefore', 'mean before'), mean('after', 'timesAfter', 'mean after')] : [])];
+    const callers = (r) => (r.callers || []).filter((c) => c.name).slice(0, 2).map((c) => `${c.name} ${amount(c.before)} → ${amount(c.after)}`).join(', ');
     table(part, [['what', (r) => (r.differs ? '* ' : '') + r.name], [lostBefore ? '≥ before' : 'before', (r) => amount(r.before), true, (r) => r.before],
-      [lostAfter ? '≥ after' : 'after', (r) => amount(r.after), true, (r) => r.after], ...compared, ...times], rows);
+      [lostAfter ? '≥ after' : 'after', (r) => amount(r.after), true, (r) => r.after], ...compared, ...times, ['called by', callers]], rows);
   }
 }
 function summary() {
