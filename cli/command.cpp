@@ -77,11 +77,18 @@ std::string other_word(std::string_view word, const std::vector<std::string>& kn
   return {};
 }
 
-std::string unknown_option(const CLI::App& command, std::string word) {
+// Of the command, then of all commands.
+std::vector<std::string> option_names(const CLI::App& app, const CLI::App& command) {
   std::vector<std::string> names;
-  for (const CLI::Option* known : command.get_options())
-    if (is_shown(*known))
-      for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  for (const CLI::App* owner : {&command, &app})
+    for (const CLI::Option* known : owner->get_options())
+      if (is_shown(*known))
+        for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string unknown_option(const CLI::App& app, const CLI::App& command, std::string word) {
+  const std::vector<std::string> names = option_names(app, command);
   word.resize(std::min(word.size(), word.find('=')));
   const std::string other = other_word(word, names);
   return "unknown option '" + word + "'" + (other.empty() ? did_you_mean(word, names) : other);
@@ -95,7 +102,7 @@ std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error, 
   if (command == &app && !words.empty() && !words.front().starts_with("-"))
     return unknown_command(app, words.front(), hint_of);
   const auto option = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with("-"); });
-  if (option != words.end()) return unknown_option(*command, *option);
+  if (option != words.end()) return unknown_option(app, *command, *option);
   if (words.empty() || command == &app) return error.what();
   return "'" + words.front() + "' is one word too many for " + app.get_name() + " " + command->get_name();
 }
