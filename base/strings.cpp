@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -156,6 +158,18 @@ std::string_view without_byte(std::string_view text) {
   return text;
 }
 
+// 512 for the "5" of "0.5K". Exact to a byte: a unit has fewer bits than a double.
+std::optional<std::uint64_t> fraction_bytes(std::string_view digits, int shift) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (shift == 0 || digits.empty() || !std::all_of(digits.begin(), digits.end(), is_digit)) return std::nullopt;
+  const std::string text = "0." + std::string(digits);
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share, std::chars_format::fixed);
+  if (error == std::errc::result_out_of_range) return 0;  // too small for a double
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(std::ldexp(share, shift)));
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {
@@ -174,9 +188,17 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     default: break;
   }
   if (shift != 0) text.remove_suffix(1);
-  auto number = parse_decimal<std::uint64_t>(text);
+  std::uint64_t fraction = 0;
+  if (const auto point = text.find('.'); point != text.npos) {
+    const auto bytes = fraction_bytes(text.substr(point + 1), shift);
+    if (!bytes) return std::nullopt;
+    fraction = *bytes;
+    text = text.substr(0, point);
+  }
+  const auto number = parse_decimal<std::uint64_t>(text);
   if (!number || *number > (UINT64_MAX >> shift)) return std::nullopt;
-  return *number << shift;
+  const std::uint64_t whole = *number << shift;
+  return whole > UINT64_MAX - fraction ? std::nullopt : std::optional(whole + fraction);
 }
 
 void append_xml_escaped(std::string& out, std::string_view text) {

@@ -28,7 +28,8 @@ void append_decimal(std::string& out, T value) {
 
 void append_hex(std::string& out, std::uint64_t value);  // lower case, with 0x
 
-// "64M", "1G", "512k", "10" in bytes (powers of 1024), or nothing.
+// "64M", "1.5G", "512k", "10" in bytes (powers of 1024), or nothing. A fraction of a unit is rounded to the nearest
+// byte; bytes themselves have none.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
 // Appends `text`, which should be UTF-8, as an XML attribute value or character data: & < > " and tab, newline, return

@@ -77,25 +77,35 @@ std::string other_word(std::string_view word, const std::vector<std::string>& kn
   return {};
 }
 
-std::string unknown_option(const CLI::App& command, std::string word) {
+// Of the command, then of all commands.
+std::vector<std::string> option_names(const CLI::App& app, const CLI::App& command) {
   std::vector<std::string> names;
-  for (const CLI::Option* known : command.get_options())
-    if (is_shown(*known))
-      for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  for (const CLI::App* owner : {&command, &app})
+    for (const CLI::Option* known : owner->get_options())
+      if (is_shown(*known))
+        for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string unknown_option(const CLI::App& app, const CLI::App& command, std::string word) {
+  const std::vector<std::string> names = option_names(app, command);
   word.resize(std::min(word.size(), word.find('=')));
   const std::string other = other_word(word, names);
   return "unknown option '" + word + "'" + (other.empty() ? did_you_mean(word, names) : other);
 }
 
+bool is_option(const std::string& word) { return word.starts_with("-") && word != "--" && word != "-"; }
+
 // The message about the first unexpected word, with a suggestion.
 std::string unexpected_words(const CLI::App& app, const CLI::ParseError& error, HintOf hint_of) {
   const CLI::App* command = named_command(app);
-  const std::vector<std::string> words = app.remaining(true);
+  std::vector<std::string> words = app.remaining(true);
+  std::erase(words, "--");
   // After an unknown command any word may come.
   if (command == &app && !words.empty() && !words.front().starts_with("-"))
     return unknown_command(app, words.front(), hint_of);
-  const auto option = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.starts_with("-"); });
-  if (option != words.end()) return unknown_option(*command, *option);
+  const auto option = std::find_if(words.begin(), words.end(), is_option);
+  if (option != words.end()) return unknown_option(app, *command, *option);
   if (words.empty() || command == &app) return error.what();
   return "'" + words.front() + "' is one word too many for " + app.get_name() + " " + command->get_name();
 }
@@ -110,9 +120,42 @@ std::string mismatch(const CLI::ArgumentMismatch& error) {
   return text.substr(0, at) + " is given " + (times == "2" ? "twice" : times + " times") + "; it takes one value";
 }
 
+// What is missing may have been misspelt.
 bool has_unknown_option(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining(true);
-  return std::any_of(words.begin(), words.end(), [](const auto& word) { return word.starts_with("--"); });
+  return std::any_of(words.begin(), words.end(), is_option);
+}
+
+std::string text_of(const CLI::App& app, const CLI::ParseError& error, HintOf hint_of) {
+  const bool is_unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool names_words = is_unexpected || (is_missing && has_unknown_option(app));
+  if (names_words) return unexpected_words(app, error, hint_of) + help_of(app);
+  const auto* count = dynamic_cast<const CLI::ArgumentMismatch*>(&error);
+  return (count != nullptr ? mismatch(*count) : error.what()) + help_of(app);
+}
+
+// Whether an end of the command line cannot mend what is wrong with its beginning.
+bool is_final(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return true;
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return true;
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return true;
+  return dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && has_unknown_option(app);
+}
+
+// What is wrong with the first wrong word: CLI11 checks values before it looks for words that it does not know, and the
+// options in the order of their definition. So the shortest beginning of the words that is wrong is parsed again.
+std::string first_fault(CLI::App& app, const CLI::ParseError& error, std::span<char*> words, HintOf hint_of) {
+  const std::string whole = text_of(app, error, hint_of);
+  app.parse_complete_callback([] { throw CLI::Success(); });  // so that no command is run
+  for (std::size_t count = 1; count < words.size(); ++count) {
+    try {
+      app.parse(std::vector<std::string>(std::make_reverse_iterator(words.begin() + count), words.rend()));
+    } catch (const CLI::ParseError& of_beginning) {
+      if (is_final(app, of_beginning)) return text_of(app, of_beginning, hint_of);
+    }
+  }
+  return whole;
 }
 
 int print_all(const std::string& text) {
@@ -191,18 +234,8 @@ int run_program(CLI::App& app, ExitStatus& status, int argc, char** argv, std::s
     std::ostringstream text;
     app.exit(done, text, text);
     return print_all(text.str());
-  } catch (const CLI::ExtrasError& error) {
-    log_error(unexpected_words(app, error, hint_of) + help_of(app));
-    return static_cast<int>(ExitStatus::kUsage);
-  } catch (const CLI::RequiredError& error) {
-    // What is missing may have been misspelt.
-    log_error((has_unknown_option(app) ? unexpected_words(app, error, hint_of) : error.what()) + help_of(app));
-    return static_cast<int>(ExitStatus::kUsage);
-  } catch (const CLI::ArgumentMismatch& error) {
-    log_error(mismatch(error) + help_of(app));
-    return static_cast<int>(ExitStatus::kUsage);
   } catch (const CLI::ParseError& error) {
-    log_error(std::string(error.what()) + help_of(app));
+    log_error(first_fault(app, error, given, hint_of));
     return static_cast<int>(ExitStatus::kUsage);
   }
   if (app.get_subcommands().empty()) {

@@ -1,5 +1,5 @@
-// hsperf check: do conditions on counters hold? Status 0: yes; 1: no, as a shell expects. With --until it waits for
-// them.
+// hsperf check: do conditions on counters hold? Status 0: yes; 1: no, as a shell expects; 4: the JVM does not have what
+// they name. With --until it waits for them.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,14 +85,14 @@ class Check {
                                   .duration = arguments_.timeout};
     perfdata::PollLoop pace(plan, stop.get());
     if (source_.process()) pace.watch({source_.process()->pidfd()});
-    while (!is_answered()) {
+    while (!is_over()) {
       JTRACE_ASSIGN_OR_RETURN(const bool goes_on, wait(pace));
       std::swap(before_, now_);
       JTRACE_RETURN_IF_ERROR(source_.read(now_));
       ++looks_;
       for (Condition& each : conditions_)
         if (!each.answered) JTRACE_RETURN_IF_ERROR(look(each, before()));
-      if (!goes_on && !is_answered()) return give_up();  // the last look is that of the end
+      if (!goes_on && !is_over()) return give_up();  // the last look is that of the end
     }
     return answer_the_others();
   }
@@ -102,7 +102,10 @@ class Check {
     const auto holds = [](const Condition& each) { return each.answer.holds; };
     const bool good = arguments_.any ? std::any_of(conditions_.begin(), conditions_.end(), holds)
                                      : std::all_of(conditions_.begin(), conditions_.end(), holds);
-    return good ? ExitStatus::kOk : ExitStatus::kRefused;
+    if (good) return ExitStatus::kOk;
+    const auto fails = [](const Condition& each) { return !each.answer.holds && !each.answer.lack; };
+    const bool is_no = !arguments_.until && std::any_of(conditions_.begin(), conditions_.end(), fails);
+    return is_no ? ExitStatus::kRefused : ExitStatus::kNotAttachable;
   }
 
   Result<> print_json() const {
@@ -121,13 +124,23 @@ class Check {
   struct Condition {
     perfdata::LastingWatch watch;
     CheckAnswer answer;
-    bool answered = false;
+    bool answered = false, told = false;  // told: what it lacks
   };
 
   bool is_answered() const {
     const auto answered = [](const Condition& each) { return each.answered; };
     return arguments_.any ? std::any_of(conditions_.begin(), conditions_.end(), answered)
                           : std::all_of(conditions_.begin(), conditions_.end(), answered);
+  }
+
+  // What this JVM lacks it will not get: waiting for that would never end.
+  bool is_over() const {
+    const auto lacks = [](const Condition& each) { return each.answered || each.answer.lack; };
+    const auto begin = conditions_.begin(), end = conditions_.end();
+    const bool is_hopeless =
+        arguments_.any ? std::all_of(begin, end, lacks)
+                       : std::any_of(begin, end, [](const Condition& each) { return each.answer.lack.has_value(); });
+    return is_answered() || (arguments_.until && is_hopeless);
   }
 
   // False if the time is over.
@@ -145,11 +158,21 @@ class Check {
   Result<> look(Condition& each, const perfdata::Snapshot* before) {
     const State state = each.watch.look(now_, before);
     const bool is_live = source_.process() != nullptr;
-    if (state == State::kUnknown && is_live) return {};
-    if (state == State::kHolds && is_live) return {};
-    const bool holds = state == State::kLasted || state == State::kHolds;
+    if (is_live && (state == State::kUnknown || state == State::kHolds)) return {};
+    const bool holds =
+        state == State::kLasted || state == State::kHolds || (!is_live && each.watch.watch().holds(now_, before));
+    note_lack(each, before, holds);
     if (!holds && arguments_.until) return {};
     return answer(each, before, holds);
+  }
+
+  // Also with -q: an alert that can never fire must not look like one that need not.
+  void note_lack(Condition& each, const perfdata::Snapshot* before, bool holds) {
+    // A JVM that is starting may get its counters while --until waits.
+    const bool may_come = arguments_.until && arguments_.sources.any_state;
+    each.answer.lack = holds || may_come ? std::nullopt : each.watch.watch().lack(now_, before);
+    if (each.answer.lack && !each.told) log_error(lack_of(each.answer).message());
+    each.told = each.told || each.answer.lack;
   }
 
   Result<> answer(Condition& each, const perfdata::Snapshot* before, bool holds) {
@@ -159,7 +182,8 @@ class Check {
     each.answer.age = perfdata::derived_value("uptime", now_, before);
     each.answer.explained = each.watch.watch().explain(now_, before);
     each.answer.values = each.watch.watch().values(now_, before);
-    if (arguments_.format == "text" && !arguments_.is_quiet()) JTRACE_RETURN_IF_ERROR(print_out(text_of(each.answer)));
+    if (arguments_.format == "text" && !arguments_.is_quiet() && !each.answer.lack)
+      JTRACE_RETURN_IF_ERROR(print_out(text_of(each.answer)));
     if (holds && !arguments_.command.empty()) run_command(arguments_, source_, each.answer);
     return {};
   }
@@ -247,7 +271,14 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
       ->check(one_of({"text", "json"}));
   command->add_flag("-q,--quiet", arguments->quiet, "no answer, only the exit status");
   command->footer(
-      "Derived values: " + derived_list() +
+      "Status: 0 if it holds; 1 if it does not; 4 if this JVM does not have what it names (eden.used of ZGC), so that "
+      "it "
+      "can be neither: of several conditions 1 if one is false, otherwise 4. --until ends with 4 at once, as what a "
+      "JVM "
+      "lacks does not come later (but for a JVM that is starting, with --any-state); with --any if no other condition "
+      "is left. 6 if --timeout is over.\n"
+      "Derived values: " +
+      derived_list() +
       ".\nexample: hsperf check 4711 'gc.pause_share > 10%' --for 30s --then 'jcmd $HSPERF_PID GC.heap_info'"
       "\nexample: hsperf check 4711 --until --timeout 10m 'heap: old.share > 90%' 'threads: threads.live > 2000'");
   command->callback([arguments, &status] { status = run_check(*arguments); });

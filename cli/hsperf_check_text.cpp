@@ -7,6 +7,10 @@
 
 namespace jtrace::cli {
 
+Error lack_of(const CheckAnswer& answer) {
+  return answer.lack.value_or(Error()).with_context(printable(std::string(answer.condition.shown())));
+}
+
 std::string text_of(const CheckAnswer& answer) {
   std::string text = answer.time == 0 ? "" : trace::io::time_of_day(answer.time) + " ";
   text += answer.holds ? "holds: " : "does not hold: ";
@@ -21,7 +25,9 @@ std::string text_of(const CheckAnswer& answer) {
 void write_answer(JsonWriter& json, const CheckAnswer& answer) {
   json.begin_object();
   if (!answer.condition.name.empty()) json.member("name", answer.condition.name);
-  json.member("condition", answer.condition.text).member("holds", answer.holds);
+  json.member("condition", answer.condition.text);
+  if (answer.lack) json.key("holds").null().member("reason", answer.lack->message());
+  else json.member("holds", answer.holds);
   if (answer.time != 0) json.member("time", static_cast<double>(answer.time) / 1e9);
   if (answer.age) json.member("jvmAge", *answer.age);
   json.key("values").begin_array();

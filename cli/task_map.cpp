@@ -1,13 +1,19 @@
 #include "cli/task_map.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <span>
 #include <string_view>
 
+#include "base/strings.h"
+#include "base/terminal.h"
+
 namespace jtrace::cli {
 namespace {
 
-constexpr std::size_t kTroubles = 15, kCommands = 48;  // columns
+constexpr std::size_t kIndent = 2, kTroubles = 15, kCommands = 48, kAnswers = 35;  // columns
+constexpr std::size_t kUsual = 80;                                                 // of what is not a terminal
 
 struct Task {
   const char* trouble;  // "" as the one before
@@ -82,18 +88,45 @@ std::string commands_of(const CLI::App& app, std::span<const Group> groups, cons
   return text;
 }
 
+// `first`, and `words` from `column` on, as many in a line as fit into `width`.
+std::string columns(std::string first, std::size_t column, std::string_view words, std::size_t width) {
+  std::string text, line = std::move(first);
+  if (line.size() < column) line.resize(column, ' ');
+  bool is_empty = line.size() == column;  // the line has none of the words yet
+  for (const std::string_view word : split(words, ' ')) {
+    if (word.empty()) continue;
+    const bool fits = line.size() + word.size() + (is_empty ? 0 : 1) <= width;
+    if (line.size() > column && !fits) {
+      text += line + "\n";
+      line.assign(column, ' ');
+      is_empty = true;
+    }
+    line.append(is_empty ? "" : " ").append(word);
+    is_empty = false;
+  }
+  return text + line + "\n";
+}
+
+// The answer is beside the command, or below it if there is not room for both.
+std::string line_of(const Task& task, std::size_t width) {
+  const std::size_t commands = kIndent + kTroubles;
+  const std::size_t room = std::max(width, commands + kIndent + kAnswers) - kAnswers;
+  const std::size_t answers = std::min(commands + kCommands, room);
+  std::string command = std::string(kIndent, ' ') + padded(task.trouble, kTroubles) + task.command;
+  if (command.size() + kIndent <= answers) return columns(std::move(command), answers, task.answer, width);
+  return command + "\n" + columns("", answers, task.answer, width);
+}
+
 std::string map_of(const CLI::App& app, std::span<const Task> tasks, std::span<const Group> groups) {
+  const std::size_t terminal = terminal_size(STDOUT_FILENO).columns;
+  const std::size_t width = terminal != 0 ? terminal : kUsual;
   std::string text =
       app.get_name() + " " + app.get_description() + ".\nPID is a process id or a part of a main class.\n\n";
-  for (const Task& task : tasks)
-    text.append("  ")
-        .append(padded(task.trouble, kTroubles))
-        .append(padded(task.command, kCommands))
-        .append(task.answer) += '\n';
+  for (const Task& task : tasks) text += line_of(task, width);
   text += "\nAll commands; each has --help:\n";
   for (const Group& group : groups)
     if (const std::string commands = commands_of(app, groups, group); !commands.empty())
-      text += "  " + padded(group.name, kTroubles - 1) + commands + "\n";
+      text += columns(std::string(kIndent, ' ') + group.name, kIndent + kTroubles, commands, width);
   return text;
 }
 

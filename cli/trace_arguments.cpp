@@ -26,6 +26,22 @@ std::string no_value(const std::string& word) {
   return is_option(word) ? "it has no value: " + word + " follows" : std::string();
 }
 
+// What is wrong with one value; "" for what only the whole can tell, and for a file, which is read once. At once, so
+// that the first wrong word of the command line is named.
+CLI::Validator fits(const session::OptionSpec& spec) {
+  return CLI::Validator(
+      [name = std::string(spec.name)](const std::string& word) -> std::string {
+        if (name == "filters") return {};
+        session::OptionReader reader;
+        const auto given = reader.give(name, word);
+        if (given || given.error().category != ErrorCategory::kUsage) return {};
+        std::string wrong = given.error().message();
+        const std::string option = "option " + name + ": ";
+        return wrong.starts_with(option) ? wrong.substr(option.size()) : wrong;
+      },
+      "");
+}
+
 }  // namespace
 
 void TraceArguments::add_to(CLI::App& command) {
@@ -41,7 +57,8 @@ void TraceArguments::add_to(CLI::App& command) {
                           ->type_name(std::string(spec.value))
                           ->expected(1)
                           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-                          ->check(no_value);
+                          ->check(no_value)
+                          ->check(fits(spec));
       if (spec.plain == PlainUnit::kMilliseconds) mark_milliseconds(*given->option);
     }
     if (spec.name == "output") add_old_name(command, given->option->check(wrong_trace_name), "--file");

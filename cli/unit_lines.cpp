@@ -57,7 +57,7 @@ void mark_milliseconds(const CLI::Option& option) { in_milliseconds().push_back(
 std::vector<std::string> unit_lines(const CLI::App& command) {
   std::vector<std::string> lines;
   if (const auto times = options_of(command, "TIME"); !times.empty()) lines.push_back(time_line(times));
-  if (!options_of(command, "SIZE").empty()) lines.push_back("SIZE: 64K, 8M, 2G; a number alone is bytes");
+  if (!options_of(command, "SIZE").empty()) lines.push_back("SIZE: 64K, 8M, 1.5G; a number alone is bytes");
   return lines;
 }
 

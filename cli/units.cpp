@@ -26,7 +26,7 @@ CLI::Validator is_time(TimeRange range) {
 CLI::Validator is_size() {
   return CLI::Validator(
       [](const std::string& word) {
-        return parse_size(word) ? std::string() : "'" + word + "' is not a size in bytes: 4096, 512K, 64M or 1G";
+        return parse_size(word) ? std::string() : "'" + word + "' is not a size in bytes: 4096, 512K, 64M or 1.5G";
       },
       "");
 }

@@ -40,6 +40,8 @@ Result<Condition> Condition::open(pid_t pid, const std::string& text) {
     JTRACE_ASSIGN_OR_RETURN(condition.watch_, perfdata::Watch::of(std::move(expression), condition.source_->first()));
   }
   // A condition that can never hold is refused at once, not after a night.
+  if (condition.watch_ && !condition.watch_->needs_two())
+    if (auto lack = condition.watch_->lack(condition.source_->first(), nullptr)) return fail(std::move(*lack));
   if (threshold && threshold->what == Threshold::What::kGroup) {
     JTRACE_ASSIGN_OR_RETURN(const auto group, target::read_group_memory(condition.process_));
     if (!group.limit) return fail(ErrorCategory::kUsage, "the process has no memory limit", "'rss > SIZE'");

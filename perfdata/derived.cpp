@@ -164,6 +164,15 @@ std::optional<double> derived_value(std::string_view name, const Snapshot& now, 
   return std::nullopt;
 }
 
+bool has_derived(std::string_view name, const Snapshot& snapshot) {
+  for (const Definition& definition : definitions())
+    if (definition.name.name == name && definition.now(snapshot)) return true;
+  if (!name.ends_with(".share")) return false;
+  const std::string space(name.substr(0, name.find('.')));
+  const std::string whole = find_derived(space + ".max") ? space + ".max" : space + ".capacity";
+  return derived_value(space + ".used", snapshot, nullptr) && derived_value(whole, snapshot, nullptr);
+}
+
 std::optional<double> counter_value(std::string_view name, const Snapshot& snapshot) {
   const Counter* counter = snapshot.layout().find(name);
   if (counter == nullptr || counter->kind != ValueKind::kLong) return std::nullopt;

@@ -23,6 +23,10 @@ const DerivedName* find_derived(std::string_view name);
 // Nothing if the JVM lacks the counters, or if `before` is needed and null. `before` is older than `now`.
 std::optional<double> derived_value(std::string_view name, const Snapshot& now, const Snapshot* before);
 
+// Whether the JVM has the counters of that derived value; without them it never has one. (An empty space has no share
+// either, but may get it.)
+bool has_derived(std::string_view name, const Snapshot& snapshot);
+
 // A counter's value in its correct unit (metadata.h); nothing if it does not exist or is not a number.
 std::optional<double> counter_value(std::string_view name, const Snapshot& snapshot);
 

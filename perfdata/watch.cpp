@@ -1,7 +1,9 @@
 #include "perfdata/watch.h"
 
+#include <algorithm>
 #include <charconv>
 
+#include "base/joined.h"
 #include "base/strings.h"
 #include "perfdata/derived.h"
 #include "perfdata/gc_causes.h"
@@ -11,6 +13,8 @@ namespace jtrace::perfdata {
 namespace {
 
 using Name = Expression::Name;
+
+std::string shown(const Name& name) { return name.rate ? "rate(" + name.text + ")" : name.text; }
 
 std::optional<double> plain_value(const std::string& name, const Snapshot& now, const Snapshot* before) {
   return find_derived(name) ? derived_value(name, now, before) : counter_value(name, now);
@@ -68,6 +72,37 @@ Error misfit_error(const Expression::Misfit& misfit) {
   return {.category = ErrorCategory::kUsage, .text = std::move(text)};
 }
 
+// "heap.used, old.used" for eden.used: the values that this JVM has, those of the same thing first, then those of the
+// same kind.
+std::string instead_of(std::string_view name, const Snapshot& now) {
+  const std::string_view thing = name.substr(0, name.find('.') + 1), kind = name.substr(name.find('.'));
+  std::vector<std::string> same_thing, same_kind;
+  for (const DerivedName& each : derived_names()) {
+    if (!has_derived(each.name, now)) continue;
+    if (each.name.starts_with(thing)) same_thing.emplace_back(each.name);
+    else if (each.name.ends_with(kind)) same_kind.emplace_back(each.name);
+  }
+  same_thing.insert(same_thing.end(), same_kind.begin(), same_kind.end());
+  return joined(same_thing);
+}
+
+Error lack_of(const std::string& name, const Snapshot& now) {
+  Error error{.category = ErrorCategory::kNotAttachable, .text = "this JVM has no " + name};
+  const bool of_pauses = name.starts_with("gc.") || name == "full.count";
+  if (of_pauses && counts_phases(now)) {
+    error.help = kCountsPhases;
+  } else {
+    const std::string instead = instead_of(name, now);
+    error.help = instead.empty() ? "hsperf snap shows what it has" : "it has " + instead;
+  }
+  return error;
+}
+
+bool is_of_two(const Name& name) {
+  const DerivedName* derived = find_derived(name.text);
+  return name.rate || (derived && derived->needs_two);
+}
+
 // ZGC of one generation has no eden: then nothing of the heap changes between collections.
 bool is_eden_live(const Snapshot& snapshot, const VmTraits& traits) {
   const Counter* eden = snapshot.layout().find("sun.gc.generation.0.space.0.used");
@@ -99,12 +134,18 @@ Result<Watch> Watch::of(Expression expression, const Snapshot& snapshot) {
   return Watch(std::move(expression));
 }
 
-bool Watch::needs_two() const {
-  for (const Name& name : expression_.names()) {
-    const DerivedName* derived = find_derived(name.text);
-    if (name.rate || (derived && derived->needs_two)) return true;
-  }
-  return false;
+bool Watch::needs_two() const { return std::any_of(expression_.names().begin(), expression_.names().end(), is_of_two); }
+
+std::optional<Error> Watch::lack(const Snapshot& now, const Snapshot* before) const {
+  if (expression_.is_known([&](const Name& name) { return value_of(name, now, before); })) return std::nullopt;
+  for (const Name& name : expression_.names())
+    if (find_derived(name.text) && !has_derived(name.text, now)) return lack_of(name.text, now);
+  for (const Name& name : expression_.names())
+    if (before == nullptr && is_of_two(name))
+      return Error{.category = ErrorCategory::kNotAttachable,
+                   .text = shown(name) + " needs two moments, and here is one",
+                   .help = "a running JVM has more"};
+  return std::nullopt;
 }
 
 bool Watch::holds(const Snapshot& now, const Snapshot* before) const {
@@ -114,9 +155,7 @@ bool Watch::holds(const Snapshot& now, const Snapshot* before) const {
 std::vector<Watch::Value> Watch::values(const Snapshot& now, const Snapshot* before) const {
   std::vector<Value> out;
   for (const Name& name : expression_.names())
-    out.push_back({.name = name.rate ? "rate(" + name.text + ")" : name.text,
-                   .value = value_of(name, now, before),
-                   .unit = unit_of(name, now)});
+    out.push_back({.name = shown(name), .value = value_of(name, now, before), .unit = unit_of(name, now)});
   return out;
 }
 
@@ -125,7 +164,7 @@ std::string Watch::explain(const Snapshot& now, const Snapshot* before) const {
   bool all_known = true, of_pauses = false;  // of_pauses: some that is unknown
   for (const Name& name : expression_.names()) {
     if (!text.empty()) text += ", ";
-    text += name.rate ? "rate(" + name.text + ")" : name.text;
+    text += shown(name);
     const auto value = value_of(name, now, before);
     if (!value) {
       text += " unknown";

@@ -24,6 +24,9 @@ class Watch {
   bool needs_two() const;
   // `before` may be null: what needs two snapshots is unknown then.
   bool holds(const Snapshot& now, const Snapshot* before) const;
+  // Of a condition that is neither true nor false, because this JVM has no counters of a derived value that it names,
+  // or `before` is null and it needs two: kNotAttachable, with what this JVM has instead. Nothing otherwise.
+  std::optional<Error> lack(const Snapshot& now, const Snapshot* before) const;
   struct Value {
     std::string name;             // "old.used", "rate(java.threads.started)"
     std::optional<double> value;  // nothing: it is unknown now

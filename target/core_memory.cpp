@@ -19,6 +19,7 @@ namespace jtrace::target {
 namespace {
 
 bool is_libjvm(std::string_view path) { return path.ends_with("/libjvm.so"); }
+constexpr const char* kGiveFiles = "give the files of its machine with --sysroot";
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // The kernel's mark is no part of the path.
@@ -121,15 +122,20 @@ void CoreMemory::note_unnamed(const std::string& path) const {
   if (!unnamed_.contains(path)) unnamed_.emplace(path, why_unusable(path));
 }
 
-std::string CoreMemory::why_unusable(const std::string& path) const {
+Result<> CoreMemory::check_mapped(const std::string& path) const {
   if (const auto known = mapped_.find(path); known != mapped_.end() && known->second.usable) return {};
   auto file = map_file(path);
   if (!file) {
     if (file.error().help.empty()) file.error().help = help_for_missing(path);
-    return file.error().message();
+    return fail(std::move(file.error()));
   }
   ::munmap(const_cast<std::byte*>(file->bytes), file->size);
   return {};
+}
+
+std::string CoreMemory::why_unusable(const std::string& path) const {
+  const auto fits = check_mapped(path);
+  return fits ? std::string() : fits.error().message();
 }
 
 std::string CoreMemory::unused_option(const std::string& path) const {
@@ -156,8 +162,9 @@ void CoreMemory::note_hole(Address address) const {
 const CoreMemory::MappedFile& CoreMemory::file_of(const std::string& path) {
   const auto known = mapped_.find(path);
   if (known != mapped_.end()) return known->second;
-  const auto file = map_file(path);
+  auto file = map_file(path);
   if (file) return mapped_.emplace(path, *file).first->second;
+  if (file.error().help.empty()) file.error().help = kGiveFiles;
   problems_.emplace_back().text = file.error().message();
   return mapped_.emplace(path, MappedFile{.problem = &problems_.back()}).first->second;
 }
@@ -257,8 +264,8 @@ std::string CoreMemory::dumped_build_id(const std::string& path) const {
 std::string CoreMemory::help_for_missing(const std::string& path) const {
   const std::string build_id = dumped_build_id(path);
   if (build_id.empty() && !is_libjvm(path)) return {};
-  const std::string give = is_libjvm(path) ? "give the file with --libjvm, or the files of its machine with --sysroot"
-                                           : "give the files of its machine with --sysroot";
+  const std::string give =
+      is_libjvm(path) ? "give the file with --libjvm, or the files of its machine with --sysroot" : kGiveFiles;
   if (build_id.empty()) return give;
   const std::string fits = fitting_file(path, build_id);
   return "its build id is " + build_id + ": " + (fits.empty() ? give : help_for(path, fits));

@@ -66,6 +66,8 @@ class CoreMemory final : public MemoryReader {
   bool has_own_libjvm() const { return !options_.libjvm.empty(); }  // --libjvm
   // Opens the file that is in the place of a mapped one: that of --libjvm, or the one below the sysroot.
   Result<UniqueFd> open_mapped(const std::string& path) const;
+  // That file is the one that was mapped. Errors: it is missing, or another one; the help says what would fit.
+  Result<> check_mapped(const std::string& path) const;
 
  private:
   struct Problem {

@@ -169,6 +169,10 @@ Result<UniqueFd> Target::open_mapped(const Mapping& mapping) const {
   return core_memory_->open_mapped(mapping.path);
 }
 
+Result<> Target::check_mapped(const Mapping& mapping) const {
+  return core_memory_ ? core_memory_->check_mapped(mapping.path) : Result<>();
+}
+
 // A file that was deleted while it was mapped is often replaced by a later one: another build id is no fault then.
 void Target::note_unnamed(const Mapping& mapping) const {
   if (!core_memory_) return;

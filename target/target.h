@@ -42,6 +42,8 @@ class Target {
   const LoadedImage& libjvm() const { return *libjvm_; }
   // Opens the file of a mapping, for its symbols.
   Result<UniqueFd> open_mapped(const Mapping& mapping) const;
+  // That file is the one that was mapped. Errors, of a core: as CoreMemory::check_mapped.
+  Result<> check_mapped(const Mapping& mapping) const;
   // The root directory to which the paths of mappings refer; empty if it is this process's own.
   UniqueFd open_root() const;
   // The symbols of a mapped image were asked for, and open_symbol_files() has none: of a core, missing() says so if its

@@ -38,6 +38,7 @@ Result<ViewResult> view_counters(Inspection& inspection, const ViewOptions& opti
 Result<ViewResult> view_symbols(Inspection& inspection, const ViewOptions& options) {
   const target::Target& target = inspection.target();
   const target::Mapping& mapping = target.libjvm_mapping();
+  JTRACE_RETURN_IF_ERROR(target.check_mapped(mapping));
   JTRACE_ASSIGN_OR_RETURN(UniqueFd fd, target.open_mapped(mapping));
   JTRACE_ASSIGN_OR_RETURN(const auto image, target::ElfImage::from_fd(std::move(fd), mapping.path));
   const std::string& dumped = target.libjvm().build_id();

@@ -152,15 +152,39 @@ Result<> OptionReader::give_pair(std::string_view key, std::optional<std::string
   return apply(*spec, split_escaped(*raw, '+', true));
 }
 
+namespace {
+
+// A word without '=' that is no option, for a list before it: "events=threads,gc" as on the command line.
+Result<> check_list_item(const OptionSpec* before, std::string_view word) {
+  const bool takes_more = before && (before->kind == OptionKind::kList || before->kind == OptionKind::kRepeated);
+  if (!takes_more || find_spec(word) != nullptr) return {};
+  TraceOptions ignored;
+  auto unknown = unknown_option(word);
+  // "dotype" after events=gc is doctype; "gc" is an event.
+  const bool is_item = before->kind == OptionKind::kList && before->set(ignored, {std::string(word)});
+  if (!is_item && unknown.value().help.starts_with("did you mean")) return {};
+  unknown.value().help =
+      "values of " + std::string(before->name) + " are joined by '+' here: " + std::string(before->name) + "=A+B";
+  return unknown;
+}
+
+}  // namespace
+
 Result<> OptionReader::give_string(std::string_view options) {
   if (options.empty()) return {};
+  const OptionSpec* before = nullptr;
   for (const std::string& pair : split_escaped(options, ',', false)) {
     if (pair.empty())
       return fail(ErrorCategory::kUsage, "an option is missing between two commas of '" + std::string(options) + "'");
     const std::size_t equals = pair.find('=');
     const std::string_view key = std::string_view(pair).substr(0, equals);
-    if (equals == std::string::npos) JTRACE_RETURN_IF_ERROR(give_pair(key, std::nullopt));
-    else JTRACE_RETURN_IF_ERROR(give_pair(key, std::string_view(pair).substr(equals + 1)));
+    if (equals == std::string::npos) {
+      JTRACE_RETURN_IF_ERROR(check_list_item(before, key));
+      JTRACE_RETURN_IF_ERROR(give_pair(key, std::nullopt));
+    } else {
+      JTRACE_RETURN_IF_ERROR(give_pair(key, std::string_view(pair).substr(equals + 1)));
+    }
+    before = find_spec(key);
   }
   return {};
 }

@@ -25,6 +25,13 @@ TEST(ParseSize, KnowsPowersOf1024AndRefusesOverflow) {
   for (const char* same : {"8M", "8MB", "8MiB", "8mb", "8192K", "8192KB", "8192kiB"})
     EXPECT_EQ(parse_size(same), 8u << 20) << same;
   EXPECT_EQ(parse_size("2GB"), 2u << 30);
+  EXPECT_EQ(parse_size("1.5G"), 1610612736u);
+  EXPECT_EQ(parse_size("0.5KB"), 512u);
+  EXPECT_EQ(parse_size("0.1G"), 107374182u) << "107374182.4";
+  EXPECT_EQ(parse_size("1.0001K"), 1024u);
+  for (const char* bad :
+       {"1.5", "1.5B", "1.", "1.M", ".5M", "1.5.5M", "1.-5M", "1.5e3M", "1,5G", "16777215.9999999999999T"})
+    EXPECT_FALSE(parse_size(bad)) << bad;
   for (const char* bad : {"", "M", "MB", "B", "8B", "8iB", "8MBB", "8Mi", "-1", "99999999999999T", "99999999999999TB"})
     EXPECT_FALSE(parse_size(bad)) << bad;
 }

@@ -122,8 +122,50 @@ TEST(Watch, OfShenandoahPausesAreUnknownForAReason) {
     EXPECT_EQ(derived_value(name, *now, nullptr), std::nullopt) << name;
   const Watch watch = watch_of("gc.time < 1s and safepoint.time < 1s", *now);
   EXPECT_FALSE(watch.holds(*now, nullptr));
+  ASSERT_TRUE(watch.lack(*now, nullptr));
+  EXPECT_THAT(watch.lack(*now, nullptr)->message(), HasSubstr("no gc.time; the counters of Shenandoah mix its"));
   EXPECT_THAT(watch.explain(*now, nullptr),
               HasSubstr("gc.time unknown, safepoint.time=0.007 seconds; the counters of Shenandoah mix its"));
+}
+
+// As ZGC of JDK 17: one generation, whose old space is the heap.
+Snapshot without_eden() {
+  const auto bytes = RegionWriter()
+                         .add_long("sun.gc.generation.1.space.0.used", 1 << 20, Units::kBytes)
+                         .add_long("sun.gc.generation.1.space.0.maxCapacity", 0, Units::kBytes)
+                         .add_long("sun.gc.metaspace.used", 1 << 20, Units::kBytes)
+                         .bytes();
+  auto snapshot = read_snapshot(target::BufferMemory(0, bytes), 0);
+  EXPECT_TRUE(snapshot);
+  return std::move(*snapshot);
+}
+
+TEST(Watch, WhatThisJvmDoesNotHaveIsNeitherTrueNorFalse) {
+  const Snapshot now = without_eden();
+  const auto lack = watch_of("eden.used >= 0", now).lack(now, nullptr);
+  ASSERT_TRUE(lack);
+  EXPECT_EQ(lack->message(), "this JVM has no eden.used; it has heap.used, old.used, metaspace.used");
+  EXPECT_EQ(exit_status(*lack), ExitStatus::kNotAttachable);
+  EXPECT_TRUE(watch_of("not eden.used >= 0", now).lack(now, nullptr));
+  EXPECT_TRUE(watch_of("eden.used > 1 and old.used > 1", now).lack(now, nullptr));
+  EXPECT_TRUE(watch_of("rate(eden.used) > 1 and old.used > 1", now).lack(now, nullptr));
+  EXPECT_FALSE(watch_of("eden.used > 1 and old.used > 1T", now).lack(now, nullptr)) << "false, whatever eden is";
+  EXPECT_FALSE(watch_of("eden.used > 1 or old.used > 1", now).lack(now, nullptr)) << "true, whatever eden is";
+}
+
+TEST(Watch, WhatHasNoValueNowMayGetOne) {
+  const Snapshot now = without_eden();
+  EXPECT_EQ(derived_value("old.share", now, nullptr), std::nullopt);
+  EXPECT_FALSE(watch_of("old.share > 5%", now).lack(now, nullptr)) << "its limit is 0";
+  EXPECT_FALSE(watch_of("old.used / old.max > 5%", now).lack(now, nullptr));
+}
+
+TEST(Watch, ARateLacksASecondMoment) {
+  const Snapshot before = at(0, 10), now = at(2, 14);
+  const Watch rate = watch_of("rate(old.used) > 1", now);
+  ASSERT_TRUE(rate.lack(now, nullptr));
+  EXPECT_THAT(rate.lack(now, nullptr)->message(), HasSubstr("rate(old.used) needs two moments"));
+  EXPECT_FALSE(rate.lack(now, &before));
 }
 
 TEST(Watch, CountersCountInTheirTrueUnit) {

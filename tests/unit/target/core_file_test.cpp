@@ -115,6 +115,16 @@ TEST(CoreMemory, NamesTheFilesItMisses) {
   EXPECT_THAT(memory.problems()[0], HasSubstr("/nonexistent/libjvm.so"));
 }
 
+TEST(CoreMemory, SaysWhereToGiveAnyFileItMisses) {
+  CoreBuilder builder;
+  builder.files({{0x10000, 0x12000, 0, "/nonexistent/lib/modules"}}).segment(0x1000, "a");
+  const auto core = test::must(parse(builder.build()));
+  const CoreMemory memory(core, {});
+  (void)text_at(memory, 0x10000, 1);
+  ASSERT_EQ(memory.problems().size(), 1u);
+  EXPECT_THAT(memory.problems()[0], AllOf(HasSubstr("lib/modules: No such file"), HasSubstr("with --sysroot")));
+}
+
 TEST(CoreFile, CountsWhatACutCoreLacks) {
   CoreBuilder builder;
   auto bytes = builder.segment(0x1000, "0123456789").build();
@@ -326,6 +336,18 @@ TEST_F(SymbolsOfACore, OfAnotherBuildAreNamedWithBothBuildIds) {
   EXPECT_THAT(open({.libjvm = libjvm})->unused_option(), AllOf(HasSubstr("--libjvm"), HasSubstr("is not used"), both));
   std::ofstream(libjvm) << "no image";
   EXPECT_THAT(missing_of(*open({.sysroot = folder_.path()})), ElementsAre(HasSubstr("not an ELF file")));
+}
+
+TEST_F(SymbolsOfACore, WhetherItsFileFitsIsAnErrorWithWhatWould) {
+  const auto error = [&](const CoreFileOptions& options) {
+    const auto target = open(options);
+    const auto fits = target->check_mapped(target->libjvm_mapping());
+    return fits ? std::string() : fits.error().message();
+  };
+  EXPECT_THAT(error({}), AllOf(HasSubstr("No such file"), HasSubstr(build_id_), HasSubstr("--libjvm, or")));
+  EXPECT_THAT(error({.libjvm = put("libjvm.so", "/bin/false")}),
+              AllOf(HasSubstr(other_id_), HasSubstr("the core has " + build_id_), HasSubstr("give the right one")));
+  EXPECT_EQ(error({.libjvm = put("libjvm.so", "/bin/true")}), "");
 }
 
 TEST_F(SymbolsOfACore, AreMissingWithoutASysrootOnlyOfLibjvm) {

@@ -105,6 +105,11 @@ TEST(Options, WrongOnesSayWhatIsWrong) {
   EXPECT_EQ(error_of("file=/tmp/\xc3.xml"), "option output: its value is not UTF-8: byte 0xc3 at offset 5");
   EXPECT_EQ(error_of("f\xffle=x"), "an option's name is not UTF-8: byte 0xff at offset 1");
   EXPECT_EQ(error_of("durration=5"), "unknown option 'durration'; did you mean 'duration'?");
+  const std::string joined = "; values of events are joined by '+' here: events=A+B";
+  EXPECT_EQ(error_of("events=threads,gc"), "unknown option 'gc'" + joined);
+  EXPECT_EQ(error_of("events=threads,strcit"), "unknown option 'strcit'; did you mean 'strict'?");
+  EXPECT_EQ(error_of("events=threads,strict,gc"), "unknown option 'gc'; `jtrace attach --help` lists them");
+  EXPECT_THAT(error_of("filter=java.util.*,my.App run"), HasSubstr("values of filter are joined by '+' here"));
   EXPECT_EQ(error_of("duration=5,duration=6"), "option duration is given twice; give it once");
   EXPECT_EQ(error_of("duration"), "option duration has no value; it takes TIME");
   EXPECT_EQ(error_of("file="), "option output has no value; it takes FILE");
