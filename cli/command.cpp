@@ -150,7 +150,8 @@ std::string first_fault(CLI::App& app, const CLI::ParseError& error, std::span<c
   app.parse_complete_callback([] { throw CLI::Success(); });  // so that no command is run
   for (std::size_t count = 1; count < words.size(); ++count) {
     try {
-      app.parse(std::vector<std::string>(std::make_reverse_iterator(words.begin() + count), words.rend()));
+      const auto beginning = words.first(count);
+      app.parse(std::vector<std::string>(beginning.rbegin(), beginning.rend()));
     } catch (const CLI::ParseError& of_beginning) {
       if (is_final(app, of_beginning)) return text_of(app, of_beginning, hint_of);
     }

@@ -98,7 +98,7 @@ void report_summary(const sampling::SamplerSummary& summary, const sampling::Sam
   report_unsampled(summary, options, events);
   report_waits(summary, options);
   for (const std::string& note : events.notes()) log_info(note);
-  for (const std::string& line : missing_samples(summary)) log_info(line);
+  for (const std::string& missing : missing_samples(summary)) log_info(missing);
 }
 
 std::vector<std::string> missing_samples(const sampling::SamplerSummary& summary) {

@@ -277,7 +277,8 @@ void find_pinned_carriers(const Facts& facts, std::vector<Finding>& found) {
                                counted(carriers.ready, "other") + " " + is_are(carriers.ready) + " ready.",
                    .evidence = lines_of(facts, carriers.pinned),
                    .confidence = Confidence::kLikely,
-                   .next = stacks_of_keepers(facts, carriers.pinned)});
+                   // Who should end their wait may be a virtual thread that has no carrier either.
+                   .next = "jtrace stack " + facts.target + " --java --group"});
 }
 
 }  // namespace jtrace::diagnose

@@ -64,9 +64,19 @@ class Search {
     std::stable_sort(tops.begin(), tops.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     found_.more = tops.size() > kNamed;
     if (found_.more) tops.resize(kNamed);
-    std::map<std::string, std::uint64_t> names;
-    for (const auto& [count, top] : tops) names[held_.below(above_, top)] += count;
-    found_.fields.assign(names.begin(), names.end());
+    // An object may be held by several in the same field: a map and the list of its entries.
+    std::map<std::string, std::vector<std::uint32_t>> names;
+    for (const auto& [count, top] : tops) {
+      std::vector<std::uint32_t>& objects = names[held_.below(above_, top)];
+      for (auto at = std::lower_bound(held_by_.begin(), held_by_.end(), std::pair(top, 0u));
+           at != held_by_.end() && at->first == top; ++at)
+        objects.push_back(at->second);
+    }
+    for (auto& [name, objects] : names) {
+      std::sort(objects.begin(), objects.end());
+      const auto end = std::unique(objects.begin(), objects.end());
+      found_.fields.emplace_back(name, static_cast<std::uint64_t>(end - objects.begin()));
+    }
     std::stable_sort(found_.fields.begin(), found_.fields.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
   }

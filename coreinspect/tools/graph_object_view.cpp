@@ -76,6 +76,16 @@ std::string text_of(const ObjectGraph& graph, const Shown& shown) {
   return text;
 }
 
+// What is shown below it: of a collection what it holds, not the arrays and nodes that hold it.
+std::vector<std::uint64_t> references_of(const Shown& shown) {
+  std::vector<std::uint64_t> references;
+  if (shown.entries)
+    for (const ShownContents::Row& row : shown.entries->rows) references.push_back(row.value.reference);
+  else
+    for (const GraphField& field : shown.fields) references.push_back(field.reference);
+  return references;
+}
+
 }  // namespace
 
 Result<ViewResult> graph_object(const ObjectGraph& graph, const ViewOptions& options) {
@@ -95,8 +105,8 @@ Result<ViewResult> graph_object(const ObjectGraph& graph, const ViewOptions& opt
     if (options.json) write_json(json, graph, shown);
     else result.out += text_of(graph, shown);
     if (depth >= options.heap.depth) continue;
-    for (const GraphField& field : shown.fields) {
-      const std::uint32_t next = field.reference == 0 ? kNoObject : graph.find(field.reference);
+    for (const std::uint64_t reference : references_of(shown)) {
+      const std::uint32_t next = reference == 0 ? kNoObject : graph.find(reference);
       if (next != kNoObject && seen.insert(next).second) open.emplace_back(next, depth + 1);
     }
   }

@@ -181,6 +181,19 @@ void append_text(const ShownObject& object, int depth, std::string& out) {
   if (object.contents) out += object.contents->text(indent + "  ");
 }
 
+// What is shown below it: of a collection what it holds, not the arrays and nodes that hold it.
+std::vector<Address> references_of(const Inspection& inspection, const ShownObject& object) {
+  std::vector<Address> references;
+  if (object.contents) {
+    for (const ShownContents::Row& row : object.contents->rows) references.push_back(row.value.reference);
+    return references;
+  }
+  for (const ShownField& field : object.fields)
+    if (is_reference_field(field) && !field.masked)
+      references.push_back(inspection.objects().load(field.at).value_or(0));
+  return references;
+}
+
 }  // namespace
 
 Result<ViewResult> view_object(Inspection& inspection, const ViewOptions& options) {
@@ -214,11 +227,8 @@ Result<ViewResult> view_object(Inspection& inspection, const ViewOptions& option
     if (options.json) append_json(inspection, *object, depth, json);
     else append_text(*object, depth, result.out);
     if (depth >= options.heap.depth) continue;
-    for (const ShownField& field : object->fields) {
-      if (!is_reference_field(field) || field.masked) continue;
-      const Address next = inspection.objects().load(field.at).value_or(0);
+    for (const Address next : references_of(inspection, *object))
       if (next != 0 && seen.insert(next).second) open.emplace_back(next, depth + 1);
-    }
   }
   result.masked = reader.mask().count();
   return result;

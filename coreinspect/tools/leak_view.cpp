@@ -67,9 +67,9 @@ void write_growth(const GrowingLeak& leak, JsonWriter& json) {
 std::string rate_text(const GrowingLeak& leak) {
   constexpr double kMinute = 60, kHour = 3600;
   const double bytes = std::abs(leak.bytes_per_second);
-  const std::string sign = leak.bytes_per_second < 0 ? "-" : "+";
-  std::string text = sign + size_text(static_cast<std::uint64_t>(bytes)) + "/s (" +
-                     size_text(static_cast<std::uint64_t>(bytes * kMinute)) + " a minute, " +
+  const std::string sign = leak.bytes_per_second < 0 ? "-" : "+", below = leak.bytes_per_second < 0 ? "-" : "";
+  std::string text = sign + size_text(static_cast<std::uint64_t>(bytes)) + "/s (" + below +
+                     size_text(static_cast<std::uint64_t>(bytes * kMinute)) + " a minute, " + below +
                      size_text(static_cast<std::uint64_t>(bytes * kHour)) + " an hour)";
   char entries[40];
   std::snprintf(entries, sizeof entries, ", %+.1f entries/s", leak.entries_per_second);
@@ -81,13 +81,34 @@ std::string sizes_text(const GrowingLeak& leak) {
   bool several = false;
   for (const LeakSize& size : leak.sizes) {
     const char* comma = bytes.empty() ? "" : ", ";
-    bytes += comma + (size.found() ? std::to_string(size.retained) : std::string("too small to be found"));
+    bytes += comma + (size.found() ? std::to_string(size.retained) : std::string("not found"));
     entries += comma + (size.found() ? std::to_string(size.entries) : std::string("-"));
     suspects += comma + std::to_string(size.suspects);
     several = several || size.suspects > 1;
   }
   return "at the looks: " + bytes + " bytes" + (leak.suspect.entries == 0 ? "" : "; " + entries + " entries") +
          (several ? "; of " + suspects + " such objects in this place together" : "");
+}
+
+// What was only filled, as at the start of a program, grows less and less. "" if that is not so.
+std::string slowing_text(const GrowingLeak& leak) {
+  constexpr double kLess = 0.25;
+  const auto& sizes = leak.sizes;
+  if (!leak.grew_each_time || sizes.size() < 3 || !sizes[sizes.size() - 3].found()) return {};
+  const bool by_entries = leak.entries_per_second > 0;
+  const auto step = [&](std::size_t i) {
+    const LeakSize &before = sizes[i - 1], &after = sizes[i];
+    const auto amount = [&](const LeakSize& of) { return static_cast<double>(by_entries ? of.entries : of.retained); };
+    return std::pair(amount(after) - amount(before), after.seconds - before.seconds);
+  };
+  const auto [first, first_time] = step(sizes.size() - 2);
+  const auto [last, last_time] = step(sizes.size() - 1);
+  if (first_time <= 0 || last_time <= 0 || last / last_time >= kLess * first / first_time) return {};
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "   - it grew less at the end: %+.0f, then %+.0f %s; a later look tells whether it goes on\n", first,
+                last, by_entries ? "entries" : "bytes");
+  return text;
 }
 
 ViewResult growth_view(const HeapTree& tree, const ViewOptions& options, ViewResult result) {
@@ -117,7 +138,7 @@ ViewResult growth_view(const HeapTree& tree, const ViewOptions& options, ViewRes
     result.out += numbered(i + 1, leak.suspect) +
                   (leak.grew_each_time ? "grew each time, " : "did not grow each time, ") + rate_text(leak) +
                   "\n   - " + printable(leak.suspect.sentence) + "\n   - " + sizes_text(leak) + "\n" +
-                  evidence_of(tree, leak.suspect);
+                  slowing_text(leak) + evidence_of(tree, leak.suspect);
   }
   if (growing > 0) result.out += kWhoMakes;
   else result.out += "what fills up and is emptied from time to time, or grows slower, needs a longer --duration\n";

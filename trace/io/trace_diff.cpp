@@ -59,7 +59,7 @@ std::string note_of(LongestOf of) {
 void add_calls(Recording& made, const ScopeStatistics& calls) {
   FigureTable self{.title = std::string(kSelfTime), .unit = "ns", .rows = {}};
   FigureTable mean{.title = "methods: mean time of a call", .unit = "ns", .over_time = false, .rows = {}};
-  FigureTable total{.title = "methods: total time, with what they call", .unit = "ns", .rows = {}};
+  FigureTable total{.title = std::string(kTotalTime), .unit = "ns", .rows = {}};
   FigureTable times{.title = std::string(kNumberOfCalls), .unit = "times", .rows = {}};
   FigureTable longest{
       .title = "methods: the longest call", .unit = "ns", .over_time = false, .in_both = true, .rows = {}};
@@ -284,6 +284,7 @@ Recording recording_of(const ReportCollector& report, std::string name) {
   for (const ScopeStatistics& each : report.by_scope()) {
     if (each.scope == nullptr) continue;
     made.begins_later = made.begins_later || each.begins_later;
+    made.slow_calls_only = made.slow_calls_only || !each.scope->slower_than.empty();
     if (const std::string& least = each.scope->slower_than; !least.empty())
       made.notes.push_back(made.name + ": only calls of " + least + " s and longer were recorded, and their callers" +
                            each.scope->longest_note() +

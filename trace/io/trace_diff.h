@@ -17,7 +17,8 @@ namespace jtrace::trace::io {
 
 // Tables of what each has without those that it calls, and of calls: callers share it.
 inline constexpr std::string_view kSelfTime = "methods: self time", kFramesBySelf = "frames: by themselves",
-                                  kNumberOfCalls = "methods: number of calls";
+                                  kNumberOfCalls = "methods: number of calls",
+                                  kTotalTime = "methods: total time, with what they call";
 
 struct Figure {
   double amount = 0;  // in the table's unit
@@ -42,6 +43,7 @@ struct Recording {
   std::vector<std::string> missing;
   std::vector<std::string> notes;  // what the figures are of, where that is not everything, in words
   bool begins_later = false;       // of a trace: it continues another file
+  bool slow_calls_only = false;    // of a trace: quick calls were not recorded
   RecordedWith made;               // of a trace, and the document of a profile; its reader adds it
 };
 // `report` is finished. If the input is cut off or lacks parts, its reader adds that to `missing`.

@@ -8,6 +8,7 @@
 #include "base/json_answer.h"
 #include "base/strings.h"
 #include "trace/io/diff_callers.h"
+#include "trace/io/diff_summary.h"
 #include "trace/io/report_page.h"
 #include "trace/io/table_rows.h"
 #include "trace/io/trace_diff.h"
@@ -143,6 +144,32 @@ std::string callers_text(const DiffTable& table, const DiffRow& row, const DiffC
             (shares[i].caller.empty() ? std::string("nothing that was recorded") : printable(shares[i].caller)) + " " +
             amount_text(table.unit, shares[i].before) + " -> " + amount_text(table.unit, shares[i].after);
   return shares.size() > kShown ? text + ", " + std::to_string(shares.size() - kShown) + " more" : text;
+}
+
+// "called more often: Shop.price, 200 -> 2072 times, 1.03 s -> 10.7 s with what it calls; called by ...": what stands
+// out, a line for each.
+std::vector<std::string> summary_lines(const Difference& difference) {
+  const DiffSummary summary = summary_of(difference);
+  std::vector<std::string> lines;
+  if (const DiffRow* row = summary.calls) {
+    const std::string callers =
+        callers_text({.title = std::string(kNumberOfCalls), .unit = "times", .rows = {}},
+                     {.name = row->name, .before = {row->before.count, 0}, .after = {row->after.count, 0}},
+                     DiffCallers(difference.before->calls, difference.after->calls, difference.scale));
+    lines.push_back((row->after.count > row->before.count ? "called more often: " : "called less often: ") +
+                    printable(row->name) + ", " + count_text(*row) + " times, " + time_text(row->before.amount) +
+                    " -> " + time_text(row->after.amount) + " with what it calls" +
+                    (callers.empty() ? "" : "; " + callers));
+  }
+  if (const DiffRow* row = summary.self) {
+    const auto mean = [](const Figure& figure) { return time_text(figure.amount / figure.count); };
+    lines.push_back((row->after.amount / row->after.count > row->before.amount / row->before.count
+                         ? "longer by itself: "
+                         : "shorter by itself: ") +
+                    printable(row->name) + ", " + mean(row->before) + " -> " + mean(row->after) + " a call, " +
+                    time_text(row->before.amount) + " -> " + time_text(row->after.amount) + " in all");
+  }
+  return lines;
 }
 
 void append_table(std::string& out, const DiffTable& table, const DiffCallers* callers, std::size_t rows) {
@@ -346,6 +373,7 @@ std::string diff_text(const Difference& difference, std::size_t rows) {
   if (!difference.usual_note.empty()) out += difference.usual_note + "\n";
   for (const std::string& line : difference.missing()) out += "not all is here: " + printable(line) + "\n";
   for (const std::string& line : difference.notes()) out += "note: " + printable(line) + "\n";
+  for (const std::string& line : summary_lines(difference)) out += line + "\n";
   const Callers callers(difference);
   for (const DiffTable& table : difference.tables) append_table(out, table, callers.find(table), rows);
   if (!difference.alone.empty()) out += "\n";
@@ -364,7 +392,9 @@ std::string diff_json(const Difference& difference, std::size_t rows) {
   write_missing(json, missing).key("notes").begin_array();
   for (const std::string& line : difference.notes()) json.value(line);
   json.end_array().member("scale", difference.scale).member("scaled", difference.scaled_note);
-  json.member("usualNote", difference.usual_note);
+  json.member("usualNote", difference.usual_note).key("summary").begin_array();
+  for (const std::string& line : summary_lines(difference)) json.value(line);
+  json.end_array();
   json.key("alone").begin_array();
   for (const std::string& line : difference.alone) json.value(line);
   json.end_array().key("data");
@@ -377,6 +407,8 @@ std::string diff_page(const Difference& difference) {
   std::string note = "Before: " + head_of(*difference.before) + ". After: " + head_of(*difference.after) + ".";
   if (!difference.scaled_note.empty()) note += " Lengths: " + difference.scaled_note + ".";
   if (!difference.usual_note.empty()) note += " Self time: " + difference.usual_note + ".";
+  for (const std::string& line : summary_lines(difference))
+    note += std::string(" ") + static_cast<char>(line[0] - 'a' + 'A') + line.substr(1) + ".";
   for (const std::string& line : difference.alone) note += " " + line + ".";
   for (const std::string& line : difference.missing()) note += " Not all is here: " + line + ".";
   for (const std::string& line : difference.notes()) note += " " + line + ".";

@@ -84,7 +84,7 @@ TEST(PinnedRule, SaysWhatPinsTheThreadAndShowsItsStack) {
   threads[1].pinned_by = {"the class initializer of shop.Rates"};
   const Finding all = found_by(find_pinned_carriers, pinned_looks(threads)).at(0);
   EXPECT_THAT(all.sentence, HasSubstr("that waits, pinned by the class initializer of shop.Rates, and 1 other"));
-  EXPECT_EQ(all.next, "jtrace stack 4711 --java --thread v");
+  EXPECT_EQ(all.next, "jtrace stack 4711 --java --group");
   threads.push_back({.key = 4, .name = "ForkJoinPool-1-worker-2", .ran_ns = 0});
   threads.push_back({.key = 5, .name = "ForkJoinPool-1-worker-3"});
   threads.push_back({.key = 6,

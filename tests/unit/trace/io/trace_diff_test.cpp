@@ -300,6 +300,19 @@ TEST(TraceDiff, TracesOfDifferentLengthsAreScaled) {
   EXPECT_EQ(value_of(longest, "f", "after"), 20e6);
 }
 
+TEST(TraceDiff, BeginsWithWhatStandsOut) {
+  const Recording before = trace_of(10, 10, 100), longer = trace_of(10, 20, 100), more = trace_of(10, 10, 50);
+  EXPECT_THAT(diff_text(compare(before, longer, false), 10),
+              HasSubstr("\nlonger by itself: f, 10 ms -> 20 ms a call, 1 s -> 2 s in all\n\nmethods: self time\n"));
+  EXPECT_THAT(diff_text(compare(longer, before, false), 10), HasSubstr("\nshorter by itself: f, 20 ms -> 10 ms"));
+  const Difference often = compare(before, more, false);
+  const std::string line = "called more often: f, 100 -> 200 times, 1 s -> 2 s with what it calls";
+  EXPECT_THAT(diff_text(often, 10), HasSubstr("\n" + line + "\n\nmethods"));
+  EXPECT_EQ(json::parse(diff_json(often, 10))["summary"], json::array({line}));
+  EXPECT_THAT(diff_page(often), HasSubstr(" Called more often: f, "));
+  EXPECT_EQ(json::parse(diff_json(compare(before, before, false), 10))["summary"], json::array());
+}
+
 TEST(TraceDiff, ATraceOfSlowCallsAloneIsSaidToBeOne) {
   const auto collector = make_report_collector();
   const auto write = [&](const Event& event) { EXPECT_TRUE(collector->write(event)); };
