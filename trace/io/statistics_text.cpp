@@ -254,9 +254,9 @@ class TextView {
            printable(statistics.scope->method_name(row.key)).c_str());
     });
     if (const Recorded recorded = recorded_of(statistics); recorded.calls && !recorded.blocked)
-      line(
-          "  a wait for the lock of a synchronized method counts for its caller: without monitors nothing tells "
-          "(--events methods,monitors)");
+      line("%s",
+           "  a wait for the lock of a synchronized method counts for its caller: without monitors nothing tells "
+           "(--events methods,monitors)");
     const Coverage coverage = coverage_of(statistics);
     if (coverage.counted != 0)
       line("  %llu of %llu counted methods ran", static_cast<unsigned long long>(coverage.ran),
