@@ -272,11 +272,9 @@ void add_hsperf_check(CLI::App& app, ExitStatus& status) {
   command->add_flag("-q,--quiet", arguments->quiet, "no answer, only the exit status");
   command->footer(
       "Status: 0 if it holds; 1 if it does not; 4 if this JVM does not have what it names (eden.used of ZGC), so that "
-      "it "
-      "can be neither: of several conditions 1 if one is false, otherwise 4. --until ends with 4 at once, as what a "
-      "JVM "
-      "lacks does not come later (but for a JVM that is starting, with --any-state); with --any if no other condition "
-      "is left. 6 if --timeout is over.\n"
+      "it can be neither: of several conditions 1 if one is false, otherwise 4. --until ends with 4 at once, as what a "
+      "JVM lacks does not come later (but for a JVM that is starting, with --any-state); with --any if no other "
+      "condition is left. 6 if --timeout is over.\n"
       "Derived values: " +
       derived_list() +
       ".\nexample: hsperf check 4711 'gc.pause_share > 10%' --for 30s --then 'jcmd $HSPERF_PID GC.heap_info'"
