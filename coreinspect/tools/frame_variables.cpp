@@ -11,6 +11,7 @@
 #include "coreinspect/runtime/const_method.h"
 #include "coreinspect/runtime/descriptor.h"
 #include "coreinspect/runtime/java_number.h"
+#include "coreinspect/tools/first_fields.h"
 #include "coreinspect/tools/plain_value.h"
 #include "coreinspect/tools/value_text.h"
 
@@ -216,23 +217,7 @@ void FrameVariables::put_readable(FrameVariable& variable, Address object) {
 // Those of a live JVM may have changed since the stop.
 void FrameVariables::put_fields(FrameVariable& variable, Address object, Address klass) {
   if (!inspection_.target().core()) return;
-  constexpr std::size_t kMost = 12;
-  constexpr int kDeepest = 50;  // superclasses
-  for (int depth = 0; klass != 0 && depth < kDeepest; ++depth) {
-    const auto fields = inspection_.classes().fields(klass);
-    if (!fields) return;
-    for (const JavaField& field : **fields) {
-      if (field.is_static() || field.injected || field.signature.empty() || variable.fields.size() >= kMost) continue;
-      const Address at = object + field.offset;
-      const bool hidden = mask_.hides_field(inspection_, field.name, field.signature, at);
-      const auto refers_to =
-          is_reference(field.signature.front()) ? inspection_.objects().load(at) : Result<Address>(0);
-      std::string text = refers_to && *refers_to != 0 ? readable_text(inspection_, *refers_to)
-                                                      : value_text(inspection_, at, field.signature);
-      variable.fields.emplace_back(field.name, mask_.value_of(hidden, std::move(text)));
-    }
-    klass = inspection_.classes().super(klass).value_or(0);
-  }
+  variable.fields = first_fields(inspection_, mask_, object, klass);
 }
 
 // A string whose object was taken apart, but not its array: a char[] up to 8, then a byte[] with a coder, 0 for
@@ -294,10 +279,8 @@ std::string shown(const FrameVariable& variable) {
   if (!variable.missing.empty()) return "<not available: " + variable.missing + ">";
   if (!variable.apart && !variable.readable.empty()) return variable.readable;
   if (!variable.apart && variable.fields.empty()) return variable.value;
+  if (!variable.apart) return variable.value + fields_text(variable.fields);
   std::string text = variable.value + " {";
-  for (const auto& [name, value] : variable.fields)
-    text += (&name == &variable.fields.front().first ? "" : ", ") + name + "=" + value;
-  if (!variable.apart) return text + "}";
   for (const FrameVariable& part : variable.parts)
     text += (&part == &variable.parts.front() ? "" : ", ") + part.name + "=" + shown(part);
   return text + "} (taken apart by the compiler)";

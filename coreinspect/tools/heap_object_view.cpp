@@ -4,9 +4,11 @@
 #include <deque>
 #include <set>
 
+#include "base/jdk_names.h"
 #include "base/strings.h"
 #include "coreinspect/gc/heap_walker.h"
 #include "coreinspect/oops/memory_objects.h"
+#include "coreinspect/tools/first_fields.h"
 #include "coreinspect/tools/plain_value.h"
 #include "coreinspect/tools/secrets.h"
 #include "coreinspect/tools/shown_contents.h"
@@ -117,9 +119,19 @@ class ShownObjectReader {
     const auto text_of = [&](Address object) { return printable(readable_text(inspection_, object)); };
     const auto value_of = [&](Address key, Address value) {
       const bool hidden = mask_.hides_entry(inspection_, key, value);
-      return ShownContents::Value{.text = mask_.value_of(hidden, text_of(value)), .reference = hidden ? 0 : value};
+      const std::string text = hidden ? text_of(value) : with_fields(value, text_of(value));
+      return ShownContents::Value{.text = mask_.value_of(hidden, text), .reference = hidden ? 0 : value};
     };
     return shown_contents(contents, address, most_rows(), text_of, value_of);
+  }
+
+  // Of an object of the program in an array or a collection also what it holds: it is one of many. JSON has addresses.
+  std::string with_fields(Address object, std::string text) {
+    const auto klass = options_.json || object == 0 ? Result<Address>(0) : inspection_.objects().klass_of(object);
+    if (!klass || *klass == 0) return text;
+    const std::string name = inspection_.classes().name(*klass).value_or("?");
+    if (is_of_the_jdk(name) || name.ends_with("[]") || text != printable(name + "@" + hex(object))) return text;
+    return text + printable(fields_text(first_fields(inspection_, mask_, object, *klass)));
   }
 
   std::size_t most_rows() const { return options_.heap.top > 0 ? options_.heap.top : kDefaultElements; }
@@ -135,7 +147,10 @@ class ShownObjectReader {
            Address at, bool is_static, Address key = 0) {
     const bool hidden =
         mask_.hides_field(inspection_, name, signature, at) || mask_.hides_entry(inspection_, key, signature, at);
-    const std::string value = mask_.value_of(hidden, value_text(inspection_, at, signature));
+    std::string text = value_text(inspection_, at, signature);
+    if (declared.empty() && !hidden && signature.starts_with('L'))
+      text = with_fields(inspection_.objects().load(at).value_or(0), text);
+    const std::string value = mask_.value_of(hidden, std::move(text));
     shown.fields.push_back({name, signature, declared, value, at, is_static, hidden});
   }
 

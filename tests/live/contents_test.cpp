@@ -258,6 +258,25 @@ TEST_P(Contents, OfOneObjectAreReadableByItsAddress) {
   }
 }
 
+// A list with what each element holds, and --depth 1 with the elements in full, not the array that has them.
+TEST_P(Contents, OfAListAreItsElements) {
+  const std::string core = made({"core", jvm_->pid_text()}, "core");
+  const std::string order = ask(core, {"instances", "Contents$Order", "--rows", "1"}).out;
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(order, found, std::regex("\nContents\\$Order @(0x[0-9a-f]+)"))) << order;
+  const std::string held = ask(core, {"refs", found[1]}).out;
+  ASSERT_TRUE(std::regex_search(held, found, std::regex("element \\[\\d\\] of java.lang.Object\\[\\]@(0x[0-9a-f]+)")))
+      << held;
+  const std::string list = ask(core, {"refs", found[1]}).out;
+  ASSERT_TRUE(std::regex_search(list, found, std::regex("field elementData of java.util.ArrayList@(0x[0-9a-f]+)")))
+      << list;
+  const CommandOutput shown = ask(core, {"object", found[1], "--depth", "1"});
+  EXPECT_THAT(shown.out, ::testing::ContainsRegex("    \\[0\\] = Contents\\$Order@0x[0-9a-f]+ \\{id=7, city=\"K"));
+  EXPECT_THAT(shown.out, ::testing::ContainsRegex("password=\\*\\*\\*"));
+  EXPECT_THAT(shown.out, ::testing::ContainsRegex("\n  Contents\\$Order at 0x[0-9a-f]+, [0-9]+ bytes\n    "));
+  EXPECT_THAT(shown.out, Not(HasSubstr("\n  java.lang.Object[] at")));
+}
+
 TEST_P(Contents, OfAClassTheAddressTellsWhich) {
   const std::string core = made({"core", jvm_->pid_text()}, "core");
   const std::string way = ask(core, {"paths", "Contents$Order", "--rows", "1"}).out;
