@@ -233,8 +233,9 @@ Result<ViewResult> view_object(Inspection& inspection, const ViewOptions& option
       result.missing.push_back(object.error().message());
       continue;
     }
-    // Its characters are in the field that refers to it.
-    if (!options.json && depth > 0 && object->type == "java.lang.String") continue;
+    // What it is, is in the line that refers to it: a text, a box, a constant of an enum.
+    if (!options.json && depth > 0 && (object->type == "java.lang.String" || plain_value(inspection, address)))
+      continue;
     if (++shown > kMaxObjects) {
       result.missing.push_back("more than " + std::to_string(kMaxObjects) + " objects: the rest is left out");
       break;
