@@ -206,7 +206,8 @@ void LiveWatch::on_pause_end(const trace::GcFinish& finish) {
 
 std::string LiveWatch::name_of(std::uint64_t thread) const {
   const auto found = names_.find(thread);
-  return found == names_.end() ? "thread " + std::to_string(thread) : "\"" + found->second + "\"";
+  const bool has_name = found != names_.end() && !found->second.empty();
+  return has_name ? "\"" + found->second + "\"" : "thread " + std::to_string(thread);
 }
 
 std::string LiveWatch::what(const Blocked& blocked, std::string_view verb) const {

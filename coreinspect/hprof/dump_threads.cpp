@@ -112,9 +112,19 @@ class DumpThreadReader {
     scan(frame.sp, frame.fp + static_cast<Address>(static_cast<std::int64_t>(top) * 8), narrow, index, thread);
   }
 
+  // What is in the frame of its wrapper was left there by calls before: a thread that sleeps would keep a dead object,
+  // and what it refers to, for as long. Unsafe is held by a static field.
+  static bool has_no_references(const JavaMethod& method) {
+    const std::string_view parameters = std::string_view(method.signature).substr(0, method.signature.find(')'));
+    const bool is_of_nobody =
+        method.is_static() || method.class_name == "jdk.internal.misc.Unsafe" || method.class_name == "sun.misc.Unsafe";
+    return method.is_native() && is_of_nobody && parameters.find_first_of("L[") == std::string_view::npos;
+  }
+
   void scan_compiled(const Frame& frame, std::uint32_t index, DumpThread& thread) {
     candidate(thread, index, frame.fp);  // the one register that compiled code preserves over calls
     if (access_.shape().compressed_oops) narrow_candidate(thread, index, static_cast<std::uint32_t>(frame.fp));
+    if (has_no_references(*frame.method)) return;
     const auto blob = code_ ? code_->find(frame.pc) : Result<std::optional<CodeBlob>>();
     if (!blob || !*blob) return;
     scan(frame.sp, frame.sp + std::uint64_t{(*blob)->frame_size} * 8, access_.shape().compressed_oops, index, thread);
