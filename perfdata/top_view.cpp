@@ -188,8 +188,8 @@ void TopView::note_pauses(Line& line, const Snapshot& now) {
   if (is_first && line.tracker.seen() == 0 && line.tracker.missed() == 0 && last != kNoCause) line.cause = last;
 }
 
-// Pauses between two looks of which only the number is known may have been longer.
-// The column MISSED goes first where there is no room: a missed pause may have been longer.
+// Pauses between two looks of which only the number is known may have been longer; their column is the first to go
+// where there is no room.
 std::string TopView::longest_text(const Line& line) {
   if (line.tracker.seen() == 0) return "-";
   return (line.tracker.missed() > 0 ? ">=" : "") + millis(line.longest);

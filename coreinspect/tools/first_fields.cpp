@@ -1,5 +1,6 @@
 #include "coreinspect/tools/first_fields.h"
 
+#include "coreinspect/runtime/descriptor.h"
 #include "coreinspect/tools/plain_value.h"
 #include "coreinspect/tools/value_text.h"
 
@@ -16,8 +17,7 @@ FieldTexts first_fields(const Inspection& inspection, SecretMask& mask, Address 
       if (field.is_static() || field.injected || field.signature.empty() || texts.size() >= kMost) continue;
       const Address at = object + field.offset;
       const bool hidden = mask.hides_field(inspection, field.name, field.signature, at);
-      const bool refers = field.signature.front() == 'L' || field.signature.front() == '[';
-      const auto refers_to = refers ? inspection.objects().load(at) : Result<Address>(0);
+      const auto refers_to = is_reference(field.signature.front()) ? inspection.objects().load(at) : Result<Address>(0);
       std::string text = refers_to && *refers_to != 0 ? readable_text(inspection, *refers_to)
                                                       : value_text(inspection, at, field.signature);
       texts.emplace_back(field.name, mask.value_of(hidden, std::move(text)));

@@ -25,7 +25,7 @@ struct Row {
   std::string kind;  // "field", "element", "static", or a kind of root
   Address from = 0;
   std::string type, where;
-  std::string held_by;  // of an array or an object of the JDK: the fields of the program that have it
+  std::set<std::string> held_by;  // of an array or an object of the JDK: the fields of the program that have it
 };
 
 // The field of an object at that offset: a field of its class or a superclass; for a mirror a static field. "?" if
@@ -68,6 +68,12 @@ std::string text_of_field(const Row& row) {
   return row.kind == "static" ? "static " + row.where : row.type + "." + row.where;
 }
 
+std::string holders_text(const Row& row) {
+  std::string text;
+  for (const std::string& name : row.held_by) text += (text.empty() ? "" : " and ") + name;
+  return text;
+}
+
 // Which fields of the program have the arrays, nodes and collections that refer to the object: over a few of them, the
 // nearest ones.
 class Holders {
@@ -85,7 +91,7 @@ class Holders {
       JTRACE_ASSIGN_OR_RETURN(level, next(level));
     }
     for (Row& row : rows)
-      if (needs_name(row)) row.held_by = joined(names_[row.from]);
+      if (needs_name(row)) row.held_by = names_[row.from];
     return note_of(level);
   }
 
@@ -101,11 +107,6 @@ class Holders {
     for (const auto& each : left) open.insert(each.second.begin(), each.second.end());
     return "no field of the program within " + std::to_string(kLevels) + " steps has " + std::to_string(open.size()) +
            " of these arrays and objects of the JDK\n";
-  }
-  static std::string joined(const std::set<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
-    return text;
   }
   static bool needs_name(const Row& row) {
     return row.from != 0 && (row.kind == "element" || (row.kind == "field" && !is_of_program(row)));
@@ -195,15 +196,14 @@ Result<ViewResult> view_refs(Inspection& inspection, const ViewOptions& options)
     if (options.json) {
       json.begin_object().member("kind", row.kind).member("from", hex(row.from));
       json.member("class", row.type).member("where", row.where);
-      if (!row.held_by.empty()) json.member("heldBy", row.held_by);
+      if (!row.held_by.empty()) json.member("heldBy", holders_text(row));
       json.end_object();
       continue;
     }
     result.out += row.kind + " " + printable(row.where);
     if (!row.type.empty()) result.out += " of " + printable(row.type) + "@" + hex(row.from);
     if (!row.held_by.empty())
-      result.out +=
-          ", which " + printable(row.held_by) + (row.held_by.find(" and ") == std::string::npos ? " has" : " have");
+      result.out += ", which " + printable(holders_text(row)) + (row.held_by.size() == 1 ? " has" : " have");
     result.out += "\n";
   }
   if (options.json) append_walk_members(result.members, *access, walked.totals, 0);

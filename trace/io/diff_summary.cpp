@@ -28,12 +28,10 @@ const DiffRow* greatest(const DiffTable& table, double least, Is&& is, Size&& si
   return found;
 }
 
-double mean(const Figure& figure) { return figure.count == 0 ? 0 : figure.amount / figure.count; }
-
 double change(const DiffRow& row) { return std::abs(row.change()); }
 // What the other mean alone makes of the change: it may be called more often too.
 double change_by_mean(const DiffRow& row) {
-  return std::abs(mean(row.after) - mean(row.before)) * std::min(row.before.count, row.after.count);
+  return std::abs(row.after.mean() - row.before.mean()) * std::min(row.before.count, row.after.count);
 }
 
 }  // namespace
@@ -51,7 +49,8 @@ DiffSummary summary_of(const Difference& difference) {
           *self, least,
           [&](const DiffRow& row) {
             if (self->usual.applies() && !row.differs) return false;
-            return row.before.count != 0 && row.after.count != 0 && differ(mean(row.before), mean(row.after), kLonger);
+            return row.before.count != 0 && row.after.count != 0 &&
+                   differ(row.before.mean(), row.after.mean(), kLonger);
           },
           change_by_mean)};
 }

@@ -24,6 +24,7 @@ struct Figure {
   double amount = 0;  // in the table's unit
   double count = 0;   // how often, or how many
   bool is_none() const { return amount == 0 && count == 0; }
+  double mean() const { return count == 0 ? 0 : amount / count; }
 };
 struct FigureTable {
   std::string title;      // "methods: self time"

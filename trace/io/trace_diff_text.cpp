@@ -84,9 +84,7 @@ std::string share_text(const DiffTable& table, const DiffRow& row) {
          formatted("%.1f %%", 100 * row.after.amount / table.all_after.amount);
 }
 std::string each_text(const DiffTable& table, const DiffRow& row) {
-  const auto mean = [&](const Figure& of) {
-    return of.count == 0 ? "-" : amount_text(table.unit, of.amount / of.count);
-  };
+  const auto mean = [&](const Figure& of) { return of.count == 0 ? "-" : amount_text(table.unit, of.mean()); };
   return mean(row.before) + " -> " + mean(row.after);
 }
 
@@ -118,6 +116,7 @@ class Callers {
  public:
   explicit Callers(const Difference& of)
       : stacks_(of.before->stacks, of.after->stacks, of.scale), calls_(of.before->calls, of.after->calls, of.scale) {}
+  const DiffCallers& calls() const { return calls_; }
   // null: the table has none.
   const DiffCallers* find(const DiffTable& table) const {
     if (table.title == kNumberOfCalls) return &calls_;
@@ -129,45 +128,40 @@ class Callers {
   DiffCallers stacks_, calls_;
 };
 
-// "called by Billing.total 1.2 ms -> 3.1 s, Billing.audit 5 ms -> 5 ms, 2 more"; "": nothing has changed much, or
-// nothing is known.
-std::string callers_text(const DiffTable& table, const DiffRow& row, const DiffCallers& callers) {
+bool has_changed_much(const DiffRow& row) {
   constexpr double kMuch = 0.1;  // of the greater amount
+  return std::abs(row.change()) >= kMuch * std::max(row.before.amount, row.after.amount);
+}
+
+// "called by Billing.total 1.2 ms -> 3.1 s, Billing.audit 5 ms -> 5 ms, 2 more"; "": nothing is known.
+std::string callers_text(const std::string& unit, const std::vector<CallerShare>& shares) {
   constexpr std::size_t kShown = 2;
-  if (!table.is_comparable()) return {};
-  if (std::abs(row.change()) < kMuch * std::max(row.before.amount, row.after.amount)) return {};
-  const std::vector<CallerShare> shares = callers.of(row.name);
   if (shares.empty() || (shares.size() == 1 && shares.front().caller.empty())) return {};
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, shares.size()); ++i)
     text += (i == 0 ? "called by " : ", ") +
             (shares[i].caller.empty() ? std::string("nothing that was recorded") : printable(shares[i].caller)) + " " +
-            amount_text(table.unit, shares[i].before) + " -> " + amount_text(table.unit, shares[i].after);
+            amount_text(unit, shares[i].before) + " -> " + amount_text(unit, shares[i].after);
   return shares.size() > kShown ? text + ", " + std::to_string(shares.size() - kShown) + " more" : text;
 }
 
 // "called more often: Shop.price, 200 -> 2072 times, 1.03 s -> 10.7 s with what it calls; called by ...": what stands
 // out, a line for each.
-std::vector<std::string> summary_lines(const Difference& difference) {
+std::vector<std::string> summary_lines(const Difference& difference, const Callers& all_callers) {
   const DiffSummary summary = summary_of(difference);
   std::vector<std::string> lines;
   if (const DiffRow* row = summary.calls) {
-    const std::string callers =
-        callers_text({.title = std::string(kNumberOfCalls), .unit = "times", .rows = {}},
-                     {.name = row->name, .before = {row->before.count, 0}, .after = {row->after.count, 0}},
-                     DiffCallers(difference.before->calls, difference.after->calls, difference.scale));
+    const std::string callers = callers_text("times", all_callers.calls().of(row->name));
     lines.push_back((row->after.count > row->before.count ? "called more often: " : "called less often: ") +
                     printable(row->name) + ", " + count_text(*row) + " times, " + time_text(row->before.amount) +
                     " -> " + time_text(row->after.amount) + " with what it calls" +
                     (callers.empty() ? "" : "; " + callers));
   }
   if (const DiffRow* row = summary.self) {
-    const auto mean = [](const Figure& figure) { return time_text(figure.amount / figure.count); };
-    lines.push_back((row->after.amount / row->after.count > row->before.amount / row->before.count
-                         ? "longer by itself: "
-                         : "shorter by itself: ") +
-                    printable(row->name) + ", " + mean(row->before) + " -> " + mean(row->after) + " a call, " +
-                    time_text(row->before.amount) + " -> " + time_text(row->after.amount) + " in all");
+    const double before = row->before.mean(), after = row->after.mean();
+    lines.push_back((after > before ? "longer by itself: " : "shorter by itself: ") + printable(row->name) + ", " +
+                    time_text(before) + " -> " + time_text(after) + " a call, " + time_text(row->before.amount) +
+                    " -> " + time_text(row->after.amount) + " in all");
   }
   return lines;
 }
@@ -182,8 +176,9 @@ void append_table(std::string& out, const DiffTable& table, const DiffCallers* c
   out += "  " + table_head(table) + "\n";
   for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
     out += "  " + row_text(table, table.rows[i]) + "\n";
-    const std::string called = callers != nullptr ? callers_text(table, table.rows[i], *callers) : "";
-    if (!called.empty()) out += "    " + called + "\n";
+    if (callers == nullptr || !table.is_comparable() || !has_changed_much(table.rows[i])) continue;
+    if (const std::string called = callers_text(table.unit, callers->of(table.rows[i].name)); !called.empty())
+      out += "    " + called + "\n";
   }
   if (table.rows.size() > rows) out += "  " + counted(table.rows.size() - rows, "more row") + ": --rows\n";
 }
@@ -211,8 +206,7 @@ void write_callers(JsonWriter& json, const std::vector<CallerShare>& shares) {
   json.end_array();
 }
 
-void write_tables(JsonWriter& json, const Difference& difference, std::size_t rows) {
-  const Callers all_callers(difference);
+void write_tables(JsonWriter& json, const Difference& difference, const Callers& all_callers, std::size_t rows) {
   json.begin_array();
   for (const DiffTable& table : difference.tables) {
     const DiffCallers* callers = all_callers.find(table);
@@ -373,8 +367,8 @@ std::string diff_text(const Difference& difference, std::size_t rows) {
   if (!difference.usual_note.empty()) out += difference.usual_note + "\n";
   for (const std::string& line : difference.missing()) out += "not all is here: " + printable(line) + "\n";
   for (const std::string& line : difference.notes()) out += "note: " + printable(line) + "\n";
-  for (const std::string& line : summary_lines(difference)) out += line + "\n";
   const Callers callers(difference);
+  for (const std::string& line : summary_lines(difference, callers)) out += line + "\n";
   for (const DiffTable& table : difference.tables) append_table(out, table, callers.find(table), rows);
   if (!difference.alone.empty()) out += "\n";
   for (const std::string& line : difference.alone) out += line + "\n";
@@ -393,12 +387,13 @@ std::string diff_json(const Difference& difference, std::size_t rows) {
   for (const std::string& line : difference.notes()) json.value(line);
   json.end_array().member("scale", difference.scale).member("scaled", difference.scaled_note);
   json.member("usualNote", difference.usual_note).key("summary").begin_array();
-  for (const std::string& line : summary_lines(difference)) json.value(line);
+  const Callers callers(difference);
+  for (const std::string& line : summary_lines(difference, callers)) json.value(line);
   json.end_array();
   json.key("alone").begin_array();
   for (const std::string& line : difference.alone) json.value(line);
   json.end_array().key("data");
-  write_tables(json, difference, rows);
+  write_tables(json, difference, callers, rows);
   json.end_object();
   return out + '\n';
 }
@@ -407,13 +402,14 @@ std::string diff_page(const Difference& difference) {
   std::string note = "Before: " + head_of(*difference.before) + ". After: " + head_of(*difference.after) + ".";
   if (!difference.scaled_note.empty()) note += " Lengths: " + difference.scaled_note + ".";
   if (!difference.usual_note.empty()) note += " Self time: " + difference.usual_note + ".";
-  for (const std::string& line : summary_lines(difference))
+  const Callers callers(difference);
+  for (const std::string& line : summary_lines(difference, callers))
     note += std::string(" ") + static_cast<char>(line[0] - 'a' + 'A') + line.substr(1) + ".";
   for (const std::string& line : difference.alone) note += " " + line + ".";
   for (const std::string& line : difference.missing()) note += " Not all is here: " + line + ".";
   for (const std::string& line : difference.notes()) note += " " + line + ".";
   return page_of(difference.before->name + " and " + difference.after->name, note, [&](JsonWriter& json) {
-    write_tables(json.key("diff"), difference, kPageRows);
+    write_tables(json.key("diff"), difference, callers, kPageRows);
     write_flame(json, difference);
   });
 }

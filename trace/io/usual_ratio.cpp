@@ -19,7 +19,7 @@ constexpr double kMatters = 0.01;
 
 double mean_ratio(const Figure& before, const Figure& after) {
   const bool has_means = before.amount > 0 && after.amount > 0 && before.count > 0 && after.count > 0;
-  return has_means ? after.amount / after.count / (before.amount / before.count) : 0;
+  return has_means ? after.mean() / before.mean() : 0;
 }
 
 // Of at least one.
