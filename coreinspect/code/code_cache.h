@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coreinspect/code/code_heaps.h"
+#include "coreinspect/code/oop_maps.h"
 #include "coreinspect/code/scope_values.h"
 #include "coreinspect/vm/vm.h"
 
@@ -85,6 +86,8 @@ class CodeCache {
   Result<std::vector<ScopeMonitor>> monitors(const CodeBlob& blob, const ScopeFrame& frame) const;
   // The variables of such a frame: ScopeFrame::locals and ::objects.
   Result<ScopeVariables> variables(const CodeBlob& blob, std::uint32_t locals, std::uint32_t objects) const;
+  // Where a frame at this call or poll has its references; nothing if the place is neither.
+  Result<std::optional<std::vector<OopPlace>>> oop_map(const CodeBlob& blob, Address pc) const;
   // The slot of an oop constant of compiled code.
   Result<Address> constant_oop(const CodeBlob& blob, std::uint32_t index) const;
   // All blobs in use, by address. Calls `take` until it returns false.

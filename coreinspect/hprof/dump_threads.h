@@ -1,23 +1,16 @@
 // The threads of a heap dump: their objects, their frames, and the objects to which their frames and JNI handles may
 // refer.
+// (FrameReferences).
 //
-// References of frames are found conservatively: every word of a frame (with compressed oops, each half of one) that
-// could be a reference is a candidate. The walk over the heap keeps the candidates that are addresses of objects.
 // Borrows the access. Threads: one at a time.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "coreinspect/gc/heap_access.h"
-#include "coreinspect/unwind/java_walker.h"
+#include "coreinspect/hprof/frame_references.h"
 
 namespace jtrace::coreinspect {
-
-struct FrameReference {
-  Address object = 0;
-  std::uint32_t frame = 0;  // index among the frames that have a method
-};
 
 struct DumpThread {
   Address object = 0;  // java.lang.Thread

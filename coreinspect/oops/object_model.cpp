@@ -101,6 +101,15 @@ std::vector<Address> ObjectModel::all_from_stack(std::uint64_t raw) const {
   return all;
 }
 
+Address ObjectModel::from_frame(std::uint64_t raw, FrameOops how) const {
+  switch (how) {
+    case FrameOops::kNarrow: return from_narrow(static_cast<std::uint32_t>(raw));
+    case FrameOops::kColoured: return from_root(raw);
+    case FrameOops::kPlain: break;
+  }
+  return from_stack(raw);
+}
+
 Result<Address> ObjectModel::load_in(const target::MemoryReader& memory, Address slot) const {
   if (!oops_.compressed) {
     JTRACE_ASSIGN_OR_RETURN(const auto raw, memory.read<std::uint64_t>(slot));

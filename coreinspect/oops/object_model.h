@@ -17,6 +17,13 @@
 
 namespace jtrace::coreinspect {
 
+// How the references of a frame are written.
+enum class FrameOops : std::uint8_t {
+  kPlain,     // as on every stack
+  kNarrow,    // in a stack chunk that the collector has rewritten: compressed, in the lower half of the word
+  kColoured,  // the same with generational ZGC: as in the fields of objects
+};
+
 class ObjectModel {
  public:
   explicit ObjectModel(const ClassModel& classes);
@@ -28,9 +35,15 @@ class ObjectModel {
   }
   // Decodes a reference in a frame or a lock stack.
   Address from_stack(std::uint64_t raw) const;
+  Address from_frame(std::uint64_t raw, FrameOops how) const;
   // The same, for a word that may be a reference: every address that it may mean. With generational ZGC nothing shows
   // whether a frame has been updated since its page's memory was given to other objects.
   std::vector<Address> all_from_stack(std::uint64_t raw) const;
+  // Of a stack chunk that the collector has rewritten.
+  FrameOops rewritten() const {
+    if (oops_.compressed) return FrameOops::kNarrow;
+    return oops_.colour == OopCoding::Colour::kShifted ? FrameOops::kColoured : FrameOops::kPlain;
+  }
   // ZGC: keeps in the VM's cached memory the current meaning of references, for a heap that is copied while its JVM is
   // stopped.
   void keep_moved_objects() const;

@@ -100,7 +100,7 @@ Result<LocalValue> FrameLocals::interpreted(const Frame& frame, std::uint32_t sl
 }
 
 Address FrameLocals::reference_in(const Frame& frame, std::uint64_t word) const {
-  return frame.narrow ? objects_.from_narrow(static_cast<std::uint32_t>(word)) : objects_.from_stack(word);
+  return objects_.from_frame(word, frame.oops);
 }
 
 Result<FrameLocals::Scope> FrameLocals::read_scope(const Frame& frame) const {

@@ -229,7 +229,7 @@ Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Seg
   JTRACE_ASSIGN_OR_RETURN(const int bci, interpreted_bci(stack, at, **method));
   Frame frame{.kind = FrameKind::kInterpreted, .method = *method, .bci = bci, .pc = at.pc, .sp = at.sp, .fp = at.fp};
   frame.locks = interpreted_locks(stack, at.fp);
-  frame.in_chunk = stack.in_heap, frame.narrow = stack.narrow;
+  frame.in_chunk = stack.in_heap, frame.oops = stack.oops;
   segment.frames.push_back(std::move(frame));
   const Address fp = at.fp;
   JTRACE_ASSIGN_OR_RETURN(const Address sender_sp, word(slot(fp, rules.sender_sp)));
@@ -242,7 +242,7 @@ Result<> JavaWalker::step_interpreted(const StackRange& stack, Position& at, Seg
 }
 
 Address JavaWalker::reference_in(const StackRange& stack, Address raw) const {
-  return stack.narrow ? objects_.from_narrow(static_cast<std::uint32_t>(raw)) : objects_.from_stack(raw);
+  return objects_.from_frame(raw, stack.oops);
 }
 
 // The monitor block is between the initial sp slot and the place to which that slot points: an address up to 21, later
@@ -368,6 +368,7 @@ Result<> JavaWalker::add_compiled(const StackRange& stack, const CodeBlob& blob,
     JTRACE_ASSIGN_OR_RETURN(scopes, code_.scopes(blob, at.running && top_.is_after_call(pc) ? pc + 1 : pc));
   }
   if (scopes.empty()) scopes.push_back({blob.method, 0});
+  const bool at_call = !at.running && !at.doubtful;
   for (std::size_t i = 0; i < scopes.size(); ++i) {
     JTRACE_ASSIGN_OR_RETURN(const JavaMethod* method, methods_.method(scopes[i].method));
     segment.frames.push_back({.kind = i + 1 < scopes.size() ? FrameKind::kInlined : FrameKind::kCompiled,
@@ -379,10 +380,11 @@ Result<> JavaWalker::add_compiled(const StackRange& stack, const CodeBlob& blob,
                               .locks = compiled_locks(stack, blob, scopes[i], at),
                               .unextended_sp = at.unextended_sp,
                               .in_chunk = stack.in_heap,
-                              .narrow = stack.narrow,
+                              .oops = stack.oops,
                               .scope = {.locals = scopes[i].locals,
                                         .objects = scopes[i].objects,
-                                        .exact = scopes[i].exact && !at.running && !at.doubtful,
+                                        .exact = scopes[i].exact && at_call,
+                                        .at_call = at_call,
                                         .registers = at.registers}});
   }
   return {};

@@ -25,6 +25,8 @@ struct FrameScope {
   std::uint32_t locals = 0, objects = 0;
   // The description is of this very place, and nothing of the frame was guessed: values are where it says.
   bool exact = false;
+  // For certain it is at a call or at a poll.
+  bool at_call = false;
   // Its caller's view of the registers that a stub has saved (MachineRules::saved_register); 0: all but the frame
   // pointer are lost.
   Address registers = 0;
@@ -42,8 +44,8 @@ struct Frame {
   std::vector<Address> locks;         // objects of the monitors it holds, the last taken first
   Address unextended_sp = 0;          // of a compiled frame: what its debug information counts from
   bool in_chunk = false;              // it lies in the heap (StackRange::in_heap)
-  bool narrow = false;                // StackRange::narrow
-  FrameScope scope;                   // of a compiled frame
+  FrameOops oops = FrameOops::kPlain;
+  FrameScope scope;  // of a compiled frame
 };
 
 // The name of a stub frame in the place of frames that are in the stack chunks of a continuation: a virtual thread that
@@ -93,7 +95,7 @@ class UnreadStacks {
 struct StackRange {
   Address low = 0, high = 0;
   bool in_heap = false;  // a chunk: its interpreted frames hold distances where a stack has addresses
-  bool narrow = false;   // a chunk whose references the collector has compressed, each in the lower half of its word
+  FrameOops oops = FrameOops::kPlain;
   bool contains(Address at) const { return at >= low && at < high; }
 };
 

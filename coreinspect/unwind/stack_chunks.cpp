@@ -9,9 +9,9 @@ namespace {
 constexpr int kMaxChunks = 10'000;
 constexpr Address kWord = 8;
 constexpr int kInVm = 6;  // _thread_in_vm (globalDefinitions.hpp); odd: on the way from there
-// The collector has recorded where the chunk's references are, and compressed them (stackChunkOop.hpp,
-// FLAG_HAS_BITMAP).
-constexpr std::uint8_t kHasBitmap = 1 << 4;
+// The collector has rewritten the chunk's references (stackChunkOop.hpp: FLAG_GC_MODE, FLAG_HAS_BITMAP). With
+// Shenandoah it does so without compressing them, and has no bitmap then.
+constexpr std::uint8_t kGcMode = 1 << 3, kHasBitmap = 1 << 4;
 // ContinuationEntry::_cont, the word after _parent (continuationEntry.hpp): the first or the second field.
 constexpr Address kFirstContinuation = 1, kLastContinuation = 3;
 
@@ -24,7 +24,7 @@ Result<JavaWalker::Segment> walk_chunk(const ObjectModel& objects, const JavaWal
   const Vm& vm = objects.classes().vm();
   FrameStart start{.pc = vm.target().code_address(chunk.pc), .sp = chunk.sp};
   JTRACE_ASSIGN_OR_RETURN(start.fp, vm.memory().read<Address>(chunk.sp - 2 * kWord));
-  return walker.segment({chunk.begin, chunk.bottom, true, chunk.narrow}, walker.from_chunk(start));
+  return walker.segment({chunk.begin, chunk.bottom, true, chunk.oops}, walker.from_chunk(start));
 }
 
 // In Continuation.doYield the VM copies the frames of the stack to the chunk.
@@ -60,7 +60,8 @@ Result<StackChunk> read_stack_chunk(const ObjectModel& objects, Address object) 
   chunk.bottom = in_area(chunk, *bottom);
   JTRACE_ASSIGN_OR_RETURN(chunk.parent, objects.reference(object, "parent"));
   const auto flags = objects.value<std::uint8_t>(object, "flags");
-  chunk.narrow = flags && (*flags & kHasBitmap) != 0 && objects.reference_size() == 4;
+  const std::uint8_t rewritten = objects.reference_size() == 4 ? kHasBitmap : kGcMode;
+  if (flags && (*flags & rewritten) != 0) chunk.oops = objects.rewritten();
   return chunk;
 }
 

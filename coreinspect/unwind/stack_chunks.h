@@ -20,7 +20,7 @@ struct StackChunk {
   Address sp = 0, bottom = 0;  // those in use; equal: none
   Address pc = 0;              // of the innermost
   Address parent = 0;          // the chunk of the frames further out; 0 if there is none
-  bool narrow = false;         // StackRange::narrow
+  FrameOops oops = FrameOops::kPlain;
 };
 Result<StackChunk> read_stack_chunk(const ObjectModel& objects, Address chunk);
 // The innermost one; 0 if there is none.

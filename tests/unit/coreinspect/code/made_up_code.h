@@ -114,6 +114,39 @@ class MadeUpCode {
   static Address deopt_handler(Address nmethod) { return nmethod + 64 + 100; }
   static constexpr unsigned kOriginalPc = 24;
 
+  // The maps of a blob's references, for a VM that has any (0: for none): a code offset, and the VMRegs with
+  // references. Returns the address of their number.
+  struct OopMapPlace {
+    int pc_offset;
+    std::vector<unsigned> vmregs;
+  };
+  static constexpr unsigned kStack0 = 2;
+  Address oop_maps(Address blob, const std::vector<OopMapPlace>& maps) {
+    describe_oop_maps();
+    const bool is_list = jdk_ == 8;  // pointers to maps; later pairs of a place and a distance, then the maps
+    const Address list = kMaps + 64, first = is_list ? list + 8 * maps.size() : kMaps + 8 + 8 * maps.size();
+    vm.words(kMaps, {maps.size(), is_list ? list : 0});
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      const Address map = first + i * 64;
+      const auto count = static_cast<std::int32_t>(maps[i].vmregs.size());
+      std::vector<std::byte> bytes;
+      for (const unsigned vmreg : maps[i].vmregs)
+        for (const std::byte each : unsigned5({is_list ? vmreg << 5 | 1 : vmreg << 2}, jdk_)) bytes.push_back(each);
+      const Address data = map + (is_list ? 24 : jdk_ >= 21 ? 12 : 4);
+      vm.put_bytes(data, bytes);
+      if (is_list) {
+        vm.word(list + i * 8, map);
+        vm.put(map, std::array<std::int32_t, 2>{maps[i].pc_offset, count});
+        vm.word(map + 16, data);
+      } else {
+        vm.put(map, count);
+        vm.put(kMaps + 8 + i * 8, std::array<std::int32_t, 2>{maps[i].pc_offset, static_cast<std::int32_t>(i) * 64});
+      }
+    }
+    if (blob != 0) vm.word(blob + 56, kMaps);
+    return kMaps;
+  }
+
   // Makes a method with that many bytes of bytecode; its code is at code_of_method().
   Address method(std::string_view class_name, std::string_view name, std::uint16_t code_size = 100,
                  std::uint16_t access = 0) {
@@ -146,7 +179,7 @@ class MadeUpCode {
   MadeUpVm vm;
 
  private:
-  static constexpr Address kQueue = 0x1100000, kHeapArray = 0x1200000;
+  static constexpr Address kQueue = 0x1100000, kHeapArray = 0x1200000, kMaps = 0x1300000;
 
   // CodeHeap::mark_segmap_as_used: distance to the start of the block, at most 0xfe; then it begins again at 1.
   static std::uint8_t back_of(unsigned segment) {
@@ -199,6 +232,31 @@ class MadeUpCode {
       vm.field("CodeBlob", "_relocation_size", 64 + 200);
     } else {
       vm.field("nmethod", "_dependencies_offset", 64 + 172);
+    }
+  }
+  void describe_oop_maps() {
+    const bool is_list = jdk_ == 8;
+    vm.field("CodeBlob", "_oop_maps", 56);
+    vm.variable("VMRegImpl", "stack0", kStack0);
+    vm.constant("OopMapValue::type_mask", is_list ? 31 : 3);
+    vm.constant("OopMapValue::register_shift", is_list ? 5 : 2);
+    vm.constant("OopMapValue::register_mask", is_list ? 2047 : 0x3fff);
+    vm.constant("OopMapValue::oop_value", is_list ? 1 : 0);
+    vm.constant("OopMapValue::narrowoop_value", is_list ? 4 : 1);
+    vm.constant("OopMapValue::callee_saved_value", is_list ? 8 : 2);
+    vm.constant("OopMapValue::derived_oop_value", is_list ? 16 : 3);
+    if (is_list) {
+      vm.field("OopMapSet", "_om_count", 0);
+      vm.field("OopMapSet", "_om_data", 8);
+      vm.field("OopMap", "_pc_offset", 0);
+      vm.field("OopMap", "_omv_count", 4);
+      vm.field("OopMap", "_omv_data", 16);
+    } else {
+      vm.field("ImmutableOopMapSet", "_count", 0);
+      vm.field("ImmutableOopMap", "_count", 0);
+      vm.type("ImmutableOopMapSet", 8);
+      vm.type("ImmutableOopMapPair", 8);
+      vm.type("ImmutableOopMap", jdk_ >= 21 ? 12 : 4);
     }
   }
   void describe_methods() {

@@ -1,0 +1,191 @@
+#include "coreinspect/hprof/frame_references.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace jtrace::coreinspect {
+namespace {
+
+constexpr std::uint64_t kMaxFrameBytes = 1u << 20;
+constexpr std::uint64_t kMaxLocals = 65536;  // JVMS 4.11
+
+Address words_from(Address fp, int words) { return fp + static_cast<Address>(static_cast<std::int64_t>(words) * 8); }
+
+// The stubs that find out which method a call leads to have its arguments, on the stack too, which are in no map of the
+// caller (RuntimeStub::caller_must_gc_arguments; SharedRuntime::generate_stubs).
+bool has_arguments_of_caller(const Frame& stub) {
+  constexpr std::array<std::string_view, 3> kNames = {"resolve", "wrong_method", "ic_miss"};
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view name) { return stub.name.find(name) != std::string::npos; });
+}
+
+}  // namespace
+
+FrameReferences::FrameReferences(const HeapAccess& access, const CodeCache* code)
+    : access_(access), objects_(access.inspection().objects()), vm_(access.inspection().vm()), code_(code) {
+  for (const HeapRegion& region : access.layout().regions)
+    if (region.used() > 0) {
+      low_ = std::min(low_, region.start);
+      high_ = std::max(high_, region.top);
+    }
+}
+
+std::vector<FrameReference> FrameReferences::of(const Walk& walk, const target::Registers* registers) {
+  found_.clear();
+  frame_ = 0;
+  std::uint32_t next = 0;
+  std::set<Address> done;  // inlined frames share the stack of the frame that they are inlined into
+  for (std::size_t i = 0; i < walk.frames.size(); ++i) {
+    const Frame& frame = walk.frames[i];
+    if (!frame.method) continue;
+    frame_ = next++;
+    if (!done.insert(frame.sp).second) continue;
+    if (frame.kind == FrameKind::kInterpreted) add_interpreted(frame);
+    else add_compiled(walk, i);
+  }
+  frame_ = 0;
+  oops_ = FrameOops::kPlain;
+  if (registers != nullptr && next > 0) add_registers(*registers);
+  return std::move(found_);
+}
+
+// The registers of a thread that runs in Java belong to its innermost frame.
+void FrameReferences::add_registers(const target::Registers& registers) {
+  const target::IsaTraits& traits = registers.traits();
+  for (std::size_t i = traits.first_general; i <= traits.last_general; ++i) {
+    const std::uint64_t value = registers.words[i];
+    add_wide(value);
+    if (access_.shape().compressed_oops) add_narrow(static_cast<std::uint32_t>(value));
+  }
+}
+
+Result<Address> FrameReferences::slot(Address fp, int words) const {
+  return vm_.memory().read<Address>(words_from(fp, words));
+}
+
+// Its locals, upwards from the caller's stack, and its expression stack.
+void FrameReferences::add_interpreted(const Frame& frame) {
+  // In a stack chunk the collector may have compressed the references.
+  const bool narrow = frame.in_chunk && access_.shape().compressed_oops;
+  oops_ = frame.oops;
+  const auto locals = slot(frame.fp, vm_.quirks().machine.bcp + 1);
+  const std::uint64_t count = std::min<std::uint64_t>(frame.method->max_locals, kMaxLocals);
+  if (locals && count > 0) {
+    // An address up to 17, later words from fp.
+    const auto words = static_cast<std::int64_t>(*locals);
+    const Address first =
+        words > -(1 << 20) && words < (1 << 20) ? frame.fp + static_cast<Address>(words * 8) : *locals;
+    search(first - (count - 1) * 8, first + 8, narrow);
+  }
+  search(frame.sp, words_from(frame.fp, vm_.quirks().machine.initial_sp), narrow);
+}
+
+// What a thread that runs has called last may still take its arguments from the stack of the caller.
+bool FrameReferences::is_exact(const Walk& walk, std::size_t at) const {
+  if (access_.runs() || !walk.frames[at].scope.at_call) return false;
+  if (at == 0) return true;
+  const Frame& callee = walk.frames[at - 1];
+  const bool is_compiled = callee.kind == FrameKind::kCompiled || callee.kind == FrameKind::kInlined;
+  if (is_compiled) return callee.scope.at_call;
+  return callee.kind != FrameKind::kStub || !has_arguments_of_caller(callee);
+}
+
+const FrameReferences::OopMap& FrameReferences::oop_map_at(Address pc) {
+  const auto [known, is_new] = maps_.try_emplace(pc);
+  if (!is_new || code_ == nullptr) return known->second;
+  const auto blob = code_->find(pc);
+  if (!blob || !*blob) return known->second;
+  if (auto map = code_->oop_map(**blob, pc)) known->second = std::move(*map);
+  return known->second;
+}
+
+// A frame of code that is no longer valid returns to a handler: its map is that of the place to which it returned
+// before.
+const FrameReferences::OopMap& FrameReferences::oop_map_of(const Frame& frame) {
+  const OopMap& map = oop_map_at(frame.pc);
+  const auto blob = map || code_ == nullptr ? Result<std::optional<CodeBlob>>() : code_->find(frame.pc);
+  if (!blob || !*blob || !code_->is_deopt_return(**blob, frame.pc)) return map;
+  const auto original = code_->original_pc(**blob, frame.unextended_sp);
+  return original ? oop_map_at(*original) : map;
+}
+
+void FrameReferences::add_compiled(const Walk& walk, std::size_t at) {
+  const Frame& frame = walk.frames[at];
+  oops_ = frame.oops;
+  const Frame* stub = at > 0 && walk.frames[at - 1].kind == FrameKind::kStub ? &walk.frames[at - 1] : nullptr;
+  // What the stub of a poll has saved may be the value that the method is about to return: in no map.
+  if (frame.scope.registers != 0 && stub != nullptr) search(stub->sp, frame.sp, access_.shape().compressed_oops);
+  const OopMap* map = is_exact(walk, at) ? &oop_map_of(frame) : nullptr;
+  if (map == nullptr || !*map || !add_mapped(frame, stub, **map)) search_compiled(frame);
+}
+
+// False if what is there is no reference: the map was misread, or is one of other code.
+bool FrameReferences::add_mapped(const Frame& frame, const Frame* stub, const std::vector<OopPlace>& map) {
+  bool fits = true;
+  for (const OopPlace& place : map) {
+    const auto word = [&]() -> std::optional<std::uint64_t> {
+      if (place.in_register) return frame.fp;
+      std::uint64_t value = 0;
+      const auto room = std::as_writable_bytes(std::span(&value, 1)).first(place.narrow ? 4 : 8);
+      if (!vm_.memory().read_exactly(frame.unextended_sp + place.number, room)) return std::nullopt;
+      return value;
+    }();
+    if (place.in_register && place.number != vm_.quirks().machine.frame_pointer_vmreg) {
+      // Saved by the stub that the frame has called.
+      if (stub == nullptr) fits = false;
+      else search(stub->sp, frame.sp, access_.shape().compressed_oops);
+    } else if (!word) {
+      fits = false;
+    } else if (place.narrow || frame.oops == FrameOops::kNarrow) {
+      const auto narrow = static_cast<std::uint32_t>(*word);
+      fits = (narrow == 0 || add_narrow(narrow)) && fits;
+    } else if (*word != 0 && *word != objects_.narrow_base()) {
+      fits = add_wide(*word) && fits;
+    }
+  }
+  return fits;
+}
+
+void FrameReferences::search_compiled(const Frame& frame) {
+  add_wide(frame.fp);  // the one register that compiled code preserves over calls
+  if (access_.shape().compressed_oops) add_narrow(static_cast<std::uint32_t>(frame.fp));
+  const auto blob = code_ ? code_->find(frame.pc) : Result<std::optional<CodeBlob>>();
+  if (!blob || !*blob) return;
+  search(frame.sp, frame.sp + std::uint64_t{(*blob)->frame_size} * 8, access_.shape().compressed_oops);
+}
+
+void FrameReferences::search(Address start, Address end, bool narrow) {
+  if (end <= start || end - start > kMaxFrameBytes || start % 8 != 0) return;
+  std::vector<std::uint64_t> words((end - start) / 8);
+  if (!vm_.memory().read_exactly(start, std::as_writable_bytes(std::span(words)))) return;
+  for (const std::uint64_t word : words) {
+    add_wide(word);
+    if (!narrow) continue;
+    add_narrow(static_cast<std::uint32_t>(word));
+    add_narrow(static_cast<std::uint32_t>(word >> 32));
+  }
+}
+
+// True if one of its meanings is an address within the heap.
+bool FrameReferences::add_wide(std::uint64_t raw) {
+  bool any = false;
+  if (raw != 0)
+    for (const Address object : objects_.all_from_stack(raw)) any = add(object) || any;
+  if (oops_ == FrameOops::kColoured) any = add(objects_.from_root(raw)) || any;
+  return any;
+}
+
+bool FrameReferences::add_narrow(std::uint32_t narrow) { return add(objects_.from_narrow(narrow)); }
+
+bool FrameReferences::add(Address object) {
+  if (!in_heap(object)) return false;
+  object = access_.place_of(object);
+  const bool known = std::any_of(found_.rbegin(), found_.rend(), [&](const FrameReference& other) {
+    return other.frame == frame_ && other.object == object;
+  });
+  if (!known) found_.push_back({object, frame_});
+  return true;
+}
+
+}  // namespace jtrace::coreinspect

@@ -1,0 +1,65 @@
+// FrameReferences: the objects to which the frames of a thread refer.
+//
+// A compiled frame at a call or at a poll refers to what its oop map names. All else is searched: every word (with
+// compressed references, each half of one) that could be a reference counts, of
+// - interpreted frames,
+// - compiled frames elsewhere: a thread that runs was stopped at any instruction,
+// - frames that were read while the thread ran,
+// - registers that a stub has saved for the frame.
+// A walk over the heap keeps of these what is the address of an object. Borrows access and code. Threads: one at a
+// time.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "coreinspect/gc/heap_access.h"
+#include "coreinspect/unwind/java_walker.h"
+
+namespace jtrace::coreinspect {
+
+struct FrameReference {
+  Address object = 0;
+  std::uint32_t frame = 0;  // index among the frames that have a method
+};
+
+class FrameReferences {
+ public:
+  FrameReferences(const HeapAccess& access, const CodeCache* code);
+
+  // Of all frames of a walk. `registers`: of a thread that runs in Java; otherwise null.
+  std::vector<FrameReference> of(const Walk& walk, const target::Registers* registers);
+  // Whether an address can be one of an object.
+  bool in_heap(Address at) const { return at >= low_ && at < high_ && at % 8 == 0; }
+
+ private:
+  using OopMap = std::optional<std::vector<OopPlace>>;  // nothing: the place has none
+
+  void add_registers(const target::Registers& registers);
+  void add_interpreted(const Frame& frame);
+  void add_compiled(const Walk& walk, std::size_t at);
+  bool is_exact(const Walk& walk, std::size_t at) const;
+  const OopMap& oop_map_at(Address pc);
+  const OopMap& oop_map_of(const Frame& frame);
+  bool add_mapped(const Frame& frame, const Frame* stub, const std::vector<OopPlace>& map);
+  void search_compiled(const Frame& frame);
+  void search(Address start, Address end, bool narrow);
+  bool add_wide(std::uint64_t raw);
+  bool add_narrow(std::uint32_t narrow);
+  bool add(Address object);
+  Result<Address> slot(Address fp, int words) const;
+
+  const HeapAccess& access_;
+  const ObjectModel& objects_;
+  const Vm& vm_;
+  const CodeCache* code_;
+  Address low_ = UINT64_MAX, high_ = 0;  // of the used heap
+  std::map<Address, OopMap> maps_;       // by pc
+  std::vector<FrameReference> found_;
+  // Of the frame that is being read.
+  std::uint32_t frame_ = 0;
+  FrameOops oops_ = FrameOops::kPlain;
+};
+
+}  // namespace jtrace::coreinspect
