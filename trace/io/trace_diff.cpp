@@ -201,7 +201,8 @@ DiffTable compare(const FigureTable& before, const FigureTable& after, double sc
   for (auto& [name, row] : rows) {
     row.name = name;
     row.differs = differs_from(made.usual, row, scale, made.all_after.amount);
-    if (before.in_both && (row.before.is_none() || row.after.is_none())) continue;
+    if (row.before.is_none() && (before.in_both || before.partial)) continue;
+    if (row.after.is_none() && (before.in_both || after.partial)) continue;
     if (row.change() == 0 && row.before.count == row.after.count) ++made.same;
     else made.rows.push_back(std::move(row));
   }
@@ -334,6 +335,22 @@ Recording recording_of(StackProfile profile, std::string name) {
   return made;
 }
 
+namespace {
+
+// By --rows or --class: a class that is not in the file was not necessarily without objects.
+void note_left_out(const JsonValue& histogram, FigureTable& table, Recording& made) {
+  const double all = histogram["heap"]["objects"].number();
+  double shown = 0;
+  for (const auto& [name, figure] : table.rows) shown += figure.count;
+  if (shown >= all) return;
+  table.partial = true;
+  made.notes.push_back(made.name + ": it has " + counted(table.rows.size(), "class", "classes") + " alone, " +
+                       number("%.0f", shown) + " of " + number("%.0f", all) +
+                       " objects (--rows, --class); others are not compared");
+}
+
+}  // namespace
+
 Result<Recording> recording_of(const JsonValue& histogram, std::string name) {
   Recording made{.name = std::move(name), .kind = "histogram"};
   if (histogram["view"].text() != "histogram" || !histogram["data"].is(JsonValue::Kind::kArray))
@@ -346,6 +363,7 @@ Result<Recording> recording_of(const JsonValue& histogram, std::string name) {
     figure.amount += row["bytes"].number();
     figure.count += row["instances"].number();
   }
+  note_left_out(histogram, table, made);
   if (histogram.has("complete") && !histogram["complete"].truth())
     for (const JsonValue& line : histogram["missing"].items()) made.missing.push_back(made.name + ": " + line.text());
   made.tables.push_back(std::move(table));

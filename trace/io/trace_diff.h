@@ -31,6 +31,7 @@ struct FigureTable {
   std::string unit;       // "ns", "bytes", "samples", "times"
   bool over_time = true;  // grows with the length of the recording
   bool in_both = false;   // rows that only one has are not compared
+  bool partial = false;   // it has not all rows: those that it lacks are not compared
   std::map<std::string, Figure> rows;
   std::uint64_t lost = 0, events = 0;  // of the producer: events lost while tracing, and events that there are
 };

@@ -242,6 +242,21 @@ TEST(TraceDiff, ARowIsNewOrGoneOnlyIfTheOtherHasNoneOfIt) {
   EXPECT_THAT(diff_text(compare(after, before, false), 10), ContainsRegex("to 0 +5 -> 5  A.f"));
 }
 
+// Of inspect ... histogram --rows N, or --class.
+TEST(TraceDiff, ClassesThatAHistogramLacksAreNotNew) {
+  const auto histogram = [](std::string_view text) { return *recording_of(*JsonValue::parse(text), "h.json"); };
+  const Recording cut =
+      histogram(R"({"view":"histogram","heap":{"objects":9},"data":[{"class":"A","instances":2,"bytes":64}]})");
+  const Recording whole = histogram(
+      R"({"view":"histogram","heap":{"objects":5},"data":[{"class":"A","instances":4,"bytes":128},{"class":"B","instances":1,"bytes":24}]})");
+  for (const auto& [before, after] : {std::pair(&cut, &whole), std::pair(&whole, &cut)}) {
+    const Difference difference = compare(*before, *after, true);
+    EXPECT_EQ(rows_of(difference, "heap, by class").size(), 1u);
+    EXPECT_THAT(diff_text(difference, 10),
+                HasSubstr("note: h.json: it has 1 class alone, 2 of 9 objects (--rows, --class); others are not"));
+  }
+}
+
 TEST(TraceDiff, HistogramsAreComparedAsTheyAre) {
   const auto histogram = [](std::string_view text) { return *recording_of(*JsonValue::parse(text), "h.json"); };
   const Recording before = histogram(
