@@ -4,6 +4,8 @@
 
 #include "base/strings.h"
 #include "coreinspect/hprof/vm_roots.h"
+#include "coreinspect/unwind/stack_chunks.h"
+#include "coreinspect/unwind/stack_walkers.h"
 #include "coreinspect/unwind/virtual_threads.h"
 
 namespace jtrace::coreinspect {
@@ -20,8 +22,8 @@ class DumpThreadReader {
     std::vector<DumpThread> threads;
     const auto code = inspection_.code();
     if (!code) missing_.push_back(code.error().message());
-    std::optional<JavaWalker> walker;
-    if (code) walker.emplace(inspection_.methods(), inspection_.objects(), **code);
+    std::optional<StackWalkers> walkers;
+    if (code) walkers.emplace(inspection_.methods(), inspection_.objects(), **code);
     references_.emplace(access_, code ? *code : nullptr);
     const auto addresses = java_thread_addresses(vm_);
     if (!addresses) missing_.push_back(addresses.error().with_context("cannot list the Java threads").message());
@@ -30,16 +32,17 @@ class DumpThreadReader {
       const JavaThread java = read_java_thread(inspection_.objects(), address);
       if (java.object == 0) continue;
       DumpThread thread{.object = access_.place_of(java.object), .name = java.name, .hidden = java.is_hidden()};
-      if (walker) add_frames(*walker, java, thread, broken);
+      if (walkers) add_frames(*walkers, java, thread, broken);
       add_handles(address, thread);
       add_monitors(java, thread);
       threads.push_back(std::move(thread));
     }
-    if (walker) {
-      for (VirtualThread& found : read_virtual_threads(inspection_.objects(), *walker, missing_)) {
+    if (walkers) {
+      for (VirtualThread& found : read_virtual_threads(inspection_.objects(), walkers->java(), missing_)) {
         if (found.vm_state == "TERMINATED") continue;
         DumpThread thread{.object = access_.place_of(found.object), .name = found.name, .is_virtual = true};
-        keep_frames(found.walk, thread, nullptr);
+        keep_frames(found.walk, thread);
+        thread.candidates = references_->of(found.walk, {});
         threads.push_back(std::move(thread));
       }
     }
@@ -48,27 +51,40 @@ class DumpThreadReader {
   }
 
  private:
-  void add_frames(const JavaWalker& walker, const JavaThread& java, DumpThread& thread, UnreadStacks& broken) {
+  void add_frames(const StackWalkers& walkers, const JavaThread& java, DumpThread& thread, UnreadStacks& broken) {
     const target::Registers* registers = nullptr;
     const auto own = registers_.lower_bound(java.stack_base - java.stack_size);
     if (own != registers_.end() && java.has_stack_address(own->first)) registers = &own->second;
-    const Walk walk = walker.walk(java, registers);
-    keep_frames(walk, thread, java.last_sp == 0 ? registers : nullptr);
+    Walk walk = walkers.java_frames(java, registers);
+    join_chunks(inspection_.objects(), walkers.java(), java.vm_state, nullptr, walk);
+    keep_frames(walk, thread);
+    const bool runs = java.last_sp == 0 && registers != nullptr;
+    thread.candidates = references_->of(walk, {.stack_base = java.stack_base, .registers = runs ? registers : nullptr});
+    for (const Frame& frame : walk.frames)
+      if (frame.kind == FrameKind::kEntry) add_call(walkers.java(), frame, thread);
     if (walk.incomplete()) broken.note(java.name, walk.stopped);
   }
 
-  void keep_frames(const Walk& walk, DumpThread& thread, const target::Registers* registers) {
+  // Native code has called Java there.
+  void add_call(const JavaWalker& walker, const Frame& entry, DumpThread& thread) {
+    const auto wrapper = walker.call_wrapper(entry.fp);
+    if (!wrapper) return;
+    for (const Address object : jni_locals_of_call(inspection_, *wrapper)) add_local(object, thread);
+  }
+
+  void keep_frames(const Walk& walk, DumpThread& thread) {
     for (const Frame& frame : walk.frames) {
       if (!frame.method) continue;
       thread.frames.push_back(frame);
       for (Address lock : frame.locks) thread.monitors.push_back(access_.place_of(lock));
     }
-    thread.candidates = references_->of(walk, registers);
   }
 
   void add_handles(Address java_thread, DumpThread& thread) {
-    for (const Address object : jni_locals(inspection_, java_thread))
-      if (references_->in_heap(object)) thread.jni_locals.push_back(access_.place_of(object));
+    for (const Address object : jni_locals(inspection_, java_thread)) add_local(object, thread);
+  }
+  void add_local(Address object, DumpThread& thread) {
+    if (references_->in_heap(object)) thread.jni_locals.push_back(access_.place_of(object));
   }
   void add_monitors(const JavaThread& java, DumpThread& thread) {
     for (const Address monitor : {java.pending_monitor, java.waiting_monitor}) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <set>
 
+#include "coreinspect/runtime/descriptor.h"
+
 namespace jtrace::coreinspect {
 namespace {
 
@@ -31,9 +33,10 @@ FrameReferences::FrameReferences(const HeapAccess& access, const CodeCache* code
     }
 }
 
-std::vector<FrameReference> FrameReferences::of(const Walk& walk, const target::Registers* registers) {
+std::vector<FrameReference> FrameReferences::of(const Walk& walk, const Stack& stack) {
   found_.clear();
   frame_ = 0;
+  is_mapped_ = true;
   std::uint32_t next = 0;
   std::set<Address> done;  // inlined frames share the stack of the frame that they are inlined into
   for (std::size_t i = 0; i < walk.frames.size(); ++i) {
@@ -44,10 +47,27 @@ std::vector<FrameReference> FrameReferences::of(const Walk& walk, const target::
     if (frame.kind == FrameKind::kInterpreted) add_interpreted(frame);
     else add_compiled(walk, i);
   }
-  frame_ = 0;
   oops_ = FrameOops::kPlain;
-  if (registers != nullptr && next > 0) add_registers(*registers);
+  search_around(walk, stack);
   return std::move(found_);
+}
+
+// Inside and outside of the frames: frame_ is the outermost one.
+void FrameReferences::search_around(const Walk& walk, const Stack& stack) {
+  const bool narrow = access_.shape().compressed_oops;
+  const auto is_java = [](const Frame& frame) { return frame.method != nullptr; };
+  const auto innermost = std::find_if(walk.frames.begin(), walk.frames.end(), is_java);
+  const auto outermost =
+      std::find_if(walk.frames.rbegin(), walk.frames.rend(), [](const Frame& frame) { return !frame.in_chunk; });
+  const Address top = stack.registers != nullptr ? stack.registers->sp() : 0;
+  if (walk.incomplete() && stack.stack_base != 0) {
+    const Address known = outermost == walk.frames.rend() ? top : outermost->sp;
+    if (known != 0) search(known, std::min(stack.stack_base, known + kMaxFrameBytes), narrow);
+  }
+  if (stack.registers == nullptr) return;
+  frame_ = 0;
+  if (innermost != walk.frames.end()) search(top, innermost->sp, narrow);
+  if (innermost != walk.frames.end() || walk.incomplete()) add_registers(*stack.registers);
 }
 
 // The registers of a thread that runs in Java belong to its innermost frame.
@@ -70,24 +90,23 @@ void FrameReferences::add_interpreted(const Frame& frame) {
   const bool narrow = frame.in_chunk && access_.shape().compressed_oops;
   oops_ = frame.oops;
   const auto locals = slot(frame.fp, vm_.quirks().machine.bcp + 1);
-  const std::uint64_t count = std::min<std::uint64_t>(frame.method->max_locals, kMaxLocals);
+  const std::uint64_t words = std::max(frame.method->max_locals, argument_words(*frame.method));  // native: no locals
+  const std::uint64_t count = std::min(words, kMaxLocals);
   if (locals && count > 0) {
     // An address up to 17, later words from fp.
-    const auto words = static_cast<std::int64_t>(*locals);
+    const auto distance = static_cast<std::int64_t>(*locals);
     const Address first =
-        words > -(1 << 20) && words < (1 << 20) ? frame.fp + static_cast<Address>(words * 8) : *locals;
+        distance > -(1 << 20) && distance < (1 << 20) ? frame.fp + static_cast<Address>(distance * 8) : *locals;
     search(first - (count - 1) * 8, first + 8, narrow);
   }
   search(frame.sp, words_from(frame.fp, vm_.quirks().machine.initial_sp), narrow);
 }
 
-// What a thread that runs has called last may still take its arguments from the stack of the caller.
-bool FrameReferences::is_exact(const Walk& walk, std::size_t at) const {
-  if (access_.runs() || !walk.frames[at].scope.at_call) return false;
+// What it has called has its arguments where its own map, or frame, says. Otherwise they are still in this frame.
+bool FrameReferences::has_taken_arguments(const Walk& walk, std::size_t at) const {
   if (at == 0) return true;
   const Frame& callee = walk.frames[at - 1];
-  const bool is_compiled = callee.kind == FrameKind::kCompiled || callee.kind == FrameKind::kInlined;
-  if (is_compiled) return callee.scope.at_call;
+  if (callee.kind == FrameKind::kCompiled || callee.kind == FrameKind::kInlined) return is_mapped_;
   return callee.kind != FrameKind::kStub || !has_arguments_of_caller(callee);
 }
 
@@ -113,11 +132,14 @@ const FrameReferences::OopMap& FrameReferences::oop_map_of(const Frame& frame) {
 void FrameReferences::add_compiled(const Walk& walk, std::size_t at) {
   const Frame& frame = walk.frames[at];
   oops_ = frame.oops;
+  const bool narrow = access_.shape().compressed_oops;
+  const bool has_taken = has_taken_arguments(walk, at);
   const Frame* stub = at > 0 && walk.frames[at - 1].kind == FrameKind::kStub ? &walk.frames[at - 1] : nullptr;
-  // What the stub of a poll has saved may be the value that the method is about to return: in no map.
-  if (frame.scope.registers != 0 && stub != nullptr) search(stub->sp, frame.sp, access_.shape().compressed_oops);
-  const OopMap* map = is_exact(walk, at) ? &oop_map_of(frame) : nullptr;
-  if (map == nullptr || !*map || !add_mapped(frame, stub, **map)) search_compiled(frame);
+  // What the stub of a poll has saved may be the value that the method is about to return: in no map. So are arguments.
+  if (stub != nullptr && (frame.scope.registers != 0 || !has_taken)) search(stub->sp, frame.sp, narrow);
+  const OopMap* map = frame.scope.at_call && !access_.runs() ? &oop_map_of(frame) : nullptr;
+  is_mapped_ = map != nullptr && *map && add_mapped(frame, stub, **map);
+  if (!is_mapped_ || !has_taken) search_compiled(frame);
 }
 
 // False if what is there is no reference: the map was misread, or is one of other code.

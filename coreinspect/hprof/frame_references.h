@@ -5,8 +5,9 @@
 // - interpreted frames,
 // - compiled frames elsewhere: a thread that runs was stopped at any instruction,
 // - frames that were read while the thread ran,
-// - registers that a stub has saved for the frame.
-// A walk over the heap keeps of these what is the address of an object. Borrows access and code. Threads: one at a
+// - registers that a stub has saved for the frame, and arguments that no frame has taken yet,
+// - native frames of a thread that runs in Java, and what lies beyond the frames of a stack that cannot be read to its
+// end. A walk over the heap keeps of these what is the address of an object. Borrows access and code. Threads: one at a
 // time.
 #pragma once
 
@@ -21,15 +22,19 @@ namespace jtrace::coreinspect {
 
 struct FrameReference {
   Address object = 0;
-  std::uint32_t frame = 0;  // index among the frames that have a method
+  std::uint32_t frame = 0;  // index among the frames that have a method; 0 too if there are none
 };
 
 class FrameReferences {
  public:
   FrameReferences(const HeapAccess& access, const CodeCache* code);
 
-  // Of all frames of a walk. `registers`: of a thread that runs in Java; otherwise null.
-  std::vector<FrameReference> of(const Walk& walk, const target::Registers* registers);
+  struct Stack {
+    Address stack_base = 0;                        // its end; 0: the frames are in the heap
+    const target::Registers* registers = nullptr;  // of a thread that runs in Java
+  };
+  // Of all frames of a walk.
+  std::vector<FrameReference> of(const Walk& walk, const Stack& stack);
   // Whether an address can be one of an object.
   bool in_heap(Address at) const { return at >= low_ && at < high_ && at % 8 == 0; }
 
@@ -39,7 +44,8 @@ class FrameReferences {
   void add_registers(const target::Registers& registers);
   void add_interpreted(const Frame& frame);
   void add_compiled(const Walk& walk, std::size_t at);
-  bool is_exact(const Walk& walk, std::size_t at) const;
+  bool has_taken_arguments(const Walk& walk, std::size_t at) const;
+  void search_around(const Walk& walk, const Stack& stack);
   const OopMap& oop_map_at(Address pc);
   const OopMap& oop_map_of(const Frame& frame);
   bool add_mapped(const Frame& frame, const Frame* stub, const std::vector<OopPlace>& map);
@@ -60,6 +66,7 @@ class FrameReferences {
   // Of the frame that is being read.
   std::uint32_t frame_ = 0;
   FrameOops oops_ = FrameOops::kPlain;
+  bool is_mapped_ = true;  // the last compiled frame, by its oop map
 };
 
 }  // namespace jtrace::coreinspect

@@ -251,7 +251,7 @@ class Dumper {
       segment.sub(HprofSub::kRootJavaFrame);
       segment.id(reference.object);
       segment.u4(thread_serial(index));
-      segment.u4(reference.frame);
+      segment.u4(thread.frames.empty() ? kNoFrame : reference.frame);
       ++counts.java_frames;
     }
     for (Address object : thread.jni_locals) {

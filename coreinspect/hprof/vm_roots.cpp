@@ -132,21 +132,70 @@ std::vector<std::pair<Address, Address>> jni_globals(const Inspection& inspectio
   return {};
 }
 
-// JNIHandleBlock: a list of blocks, full ones first; low bits mark freed entries.
-std::vector<Address> jni_locals(const Inspection& inspection, Address java_thread) {
+namespace {
+
+// The address of a field that the tables do not have: it comes that many bytes after one that they have.
+Result<Address> pointer_after(const Vm& vm, Address at, std::string_view type, std::string_view field,
+                              std::int64_t bytes) {
+  const auto offset = vm.types().offset(type, field);
+  if (!offset) return fail(Vm::no_field(type, field));
+  return vm.memory().read<Address>(at + *offset + static_cast<Address>(bytes));
+}
+
+// JNIHandleBlock: a list of blocks, full ones first; low bits mark freed entries. Local references have no colour: they
+// belong to the thread, as its frames do.
+void add_block(const Inspection& inspection, Address first, std::vector<Address>& objects) {
   const Vm& vm = inspection.vm();
-  std::vector<Address> objects;
-  const auto field = vm.types().offset({"JavaThread", "Thread"}, "_active_handles");
-  auto block = field ? vm.memory().read<Address>(java_thread + *field) : Result<Address>(Address{0});
+  Result<Address> block = first;
   for (int i = 0; block && *block != 0 && i < kMaxLocalBlocks; ++i) {
     const auto slots = slots_of_block(vm, *block);
     for (const Address at : slots ? *slots : std::vector<Address>()) {
       const auto raw = vm.memory().read<Address>(at);
-      if (raw && *raw != 0 && *raw % 8 == 0) objects.push_back(inspection.objects().from_root(*raw));
+      if (!raw || *raw == 0 || *raw % 8 != 0) continue;
+      for (const Address object : inspection.objects().all_from_stack(*raw)) objects.push_back(object);
     }
     if (!slots || slots->size() < kHandlesOfBlock) break;
     block = vm.read_pointer(*block, "JNIHandleBlock", "_next");
   }
+}
+
+// And those of the local frames around it (PushLocalFrame): _pop_frame_link comes after _next and _last
+// (jniHandles.hpp).
+std::vector<Address> objects_of_blocks(const Inspection& inspection, Address first) {
+  std::vector<Address> objects;
+  Result<Address> block = first;
+  for (int i = 0; block && *block != 0 && i < kMaxLocalBlocks; ++i) {
+    add_block(inspection, *block, objects);
+    block = pointer_after(inspection.vm(), *block, "JNIHandleBlock", "_next", 16);
+  }
+  return objects;
+}
+
+}  // namespace
+
+std::vector<Address> jni_locals(const Inspection& inspection, Address java_thread) {
+  const Vm& vm = inspection.vm();
+  const auto field = vm.types().offset({"JavaThread", "Thread"}, "_active_handles");
+  const auto block = field ? vm.memory().read<Address>(java_thread + *field) : Result<Address>(Address{0});
+  std::vector<Address> objects = objects_of_blocks(inspection, block.value_or(0));
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFields{{
+      {"ThreadShadow", "_pending_exception"},
+      {"JavaThread", "_exception_oop"},
+      {"JavaThread", "_pending_async_exception"},
+      {"JavaThread", "_vm_result"},
+  }};
+  for (const auto& [type, name] : kFields)
+    if (const auto raw = vm.read_field<Address>(java_thread, type, name); raw && *raw != 0)
+      objects.push_back(inspection.objects().from_stack(*raw));
+  return objects;
+}
+
+// JavaCallWrapper (javaCalls.hpp): _thread, _handles, _callee_method, _receiver, _anchor.
+std::vector<Address> jni_locals_of_call(const Inspection& inspection, Address wrapper) {
+  const auto handles = pointer_after(inspection.vm(), wrapper, "JavaCallWrapper", "_anchor", -24);
+  std::vector<Address> objects = objects_of_blocks(inspection, handles.value_or(0));
+  const auto receiver = pointer_after(inspection.vm(), wrapper, "JavaCallWrapper", "_anchor", -8);
+  if (receiver && *receiver != 0) objects.push_back(inspection.objects().from_stack(*receiver));
   return objects;
 }
 

@@ -16,8 +16,11 @@ namespace jtrace::coreinspect {
 
 // The objects, with the addresses of their handles.
 std::vector<std::pair<Address, Address>> jni_globals(const Inspection& inspection, std::vector<std::string>& missing);
-// The objects of the local references of a JavaThread.
+// The objects of the local references that a JavaThread has made since it was called last from native code, and those
+// that its structure refers to: exceptions, results.
 std::vector<Address> jni_locals(const Inspection& inspection, Address java_thread);
+// Those that native code further out has: it has called Java by this JavaCallWrapper.
+std::vector<Address> jni_locals_of_call(const Inspection& inspection, Address wrapper);
 // Classes (Klass) that the boot loader itself defined: no arrays and no hidden classes.
 std::vector<Address> sticky_classes(const Inspection& inspection, std::vector<std::string>& missing);
 

@@ -143,9 +143,10 @@ void add_roots(HeapAccess& access, Address wanted, std::vector<Row>& rows, std::
     const std::string name = "thread \"" + thread.name + "\"";
     if (thread.object == wanted) rows.push_back({"thread", thread.object, "", name});
     for (const FrameReference& reference : thread.candidates) {
-      if (reference.object != wanted || reference.frame >= thread.frames.size()) continue;
-      const JavaMethod& method = *thread.frames[reference.frame].method;
-      rows.push_back({"frame", 0, "", name + " " + method.class_name + "." + method.name});
+      if (reference.object != wanted) continue;
+      const bool known = reference.frame < thread.frames.size();
+      const JavaMethod* method = known ? thread.frames[reference.frame].method : nullptr;
+      rows.push_back({"frame", 0, "", method ? name + " " + method->class_name + "." + method->name : name});
     }
     for (Address object : thread.jni_locals)
       if (object == wanted) rows.push_back({"JNI local", 0, "", name});

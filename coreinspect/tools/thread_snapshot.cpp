@@ -12,8 +12,8 @@
 #include "coreinspect/model/thread_reader.h"
 #include "coreinspect/tools/futex_waits.h"
 #include "coreinspect/tools/thread_capture.h"
-#include "coreinspect/unwind/mixed_walker.h"
 #include "coreinspect/unwind/stack_chunks.h"
+#include "coreinspect/unwind/stack_walkers.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -63,10 +63,10 @@ class ThreadSampler::Impl {
     }
     for (const auto& [sp, thread] : registers_) add_other_thread(thread);
     for (const auto& [tid, held] : held_) add_other_held(held);
-    if (java_ && options_.virtual_threads) {
+    if (walkers_ && options_.virtual_threads) {
       const bool runs = process_ != nullptr && options_.stopped == nullptr;
-      snapshot_.virtual_threads =
-          read_virtual_threads(inspection_.objects(), *java_, snapshot_.missing, runs ? &virtual_at_stop_ : nullptr);
+      snapshot_.virtual_threads = read_virtual_threads(inspection_.objects(), walkers_->java(), snapshot_.missing,
+                                                       runs ? &virtual_at_stop_ : nullptr);
       const auto carriers = carriers_by_virtual_thread();
       for (VirtualThread& thread : snapshot_.virtual_threads) take_mounted_frames(thread, carriers);
     }
@@ -109,11 +109,7 @@ class ThreadSampler::Impl {
   void prepare_walkers(Result<const CodeCache*> code) {
     code_ = std::move(code);
     if (!code_) return;
-    java_.emplace(inspection_.methods(), inspection_.objects(), **code_);
-    names_.emplace(inspection_.target());
-    native_.emplace(inspection_.target(), inspection_.vm().memory(),
-                    [code = *code_](Address pc) { return code->contains(pc); });
-    mixed_.emplace(*java_, *native_, *names_, **code_);
+    walkers_.emplace(inspection_.methods(), inspection_.objects(), **code_);
   }
   void add_java_thread(Address address) {
     if (only_some_ && !is_wanted(address)) return;
@@ -138,17 +134,23 @@ class ThreadSampler::Impl {
     snapshot_.threads.push_back(std::move(report));
   }
   void walk(ThreadReport& report) const {
-    if (options_.native && mixed_ && report.registers) report.walk = mixed_->walk(report.java, *report.registers);
-    else if (java_) report.walk = java_->walk(report.java, report.registers ? &*report.registers : nullptr);
-    if (java_)
-      join_chunks(inspection_.objects(), *java_, report.java.vm_state, continuations_ ? &*continuations_ : nullptr,
-                  report.walk);
+    if (walkers_) walk_with(*walkers_, report);
     if (!report.held) return;
     if (!report.registers && !is_in_native_code(report.java)) {
       report.walk = {.stopped = "its tracer lets it run"};
     } else if (report.walk.incomplete()) {
       report.walk.stopped = "of a thread that another tracer has, only the stack pointer and the pc are known";
     }
+  }
+  void walk_with(const StackWalkers& walkers, ThreadReport& report) const {
+    if (options_.native && report.registers) {
+      report.walk = walkers.mixed().walk(report.java, *report.registers);
+    } else {
+      report.walk = walkers.java_frames(report.java, report.registers ? &*report.registers : nullptr);
+      std::erase_if(report.walk.frames, [](const Frame& frame) { return frame.kind == FrameKind::kNative; });
+    }
+    join_chunks(inspection_.objects(), walkers.java(), report.java.vm_state,
+                continuations_ ? &*continuations_ : nullptr, report.walk);
   }
   // A thread that was not stopped keeps its Java frames as long as its anchor stays the same. The anchor is read from
   // the target as it is now, not from the copy.
@@ -246,7 +248,7 @@ class ThreadSampler::Impl {
     take_holder(thread.tid, report);
     if (process_ && options_.details) add_kernel_facts(*process_, thread.tid, report);
     else if (process_) report.name = name_of(thread.tid);
-    if (options_.native && mixed_) walk(report);
+    if (options_.native && walkers_) walk(report);
     snapshot_.threads.push_back(std::move(report));
   }
   // Looked up once: threads of the VM keep their names.
@@ -313,10 +315,7 @@ class ThreadSampler::Impl {
   const target::Process* process_;
   Result<const CodeCache*> code_;                 // read before the stop, which shall not wait for it
   std::map<Address, ThreadRegisters> registers_;  // of threads not yet reported, by sp
-  std::optional<JavaWalker> java_;
-  std::optional<NativeNames> names_;
-  std::optional<NativeUnwinder> native_;
-  std::optional<MixedWalker> mixed_;
+  std::optional<StackWalkers> walkers_;
   std::map<pid_t, target::HeldThread> held_;  // those not yet reported, by tid
   std::shared_ptr<const HeadersAtStop> headers_;
   std::optional<std::uint64_t> collections_;         // before the stop; nothing if one was running

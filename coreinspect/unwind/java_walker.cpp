@@ -182,12 +182,16 @@ Result<> JavaWalker::step_interpreter(const StackRange& stack, Position& at, Seg
   return {};
 }
 
+Result<Address> JavaWalker::call_wrapper(Address entry_fp) const {
+  const auto words =
+      vm_.types().constant("frame::entry_frame_call_wrapper_offset").value_or(vm_.quirks().machine.entry_wrapper);
+  return word(slot(entry_fp, static_cast<int>(words)));
+}
+
 // Java was called from the VM: the frames below it, if any, are in the anchor that the call wrapper saved.
 Result<> JavaWalker::step_entry(Position& at, Segment& segment) const {
   segment.frames.push_back({.kind = FrameKind::kEntry, .pc = at.pc, .sp = at.sp, .fp = at.fp, .name = "call_stub"});
-  const auto words =
-      vm_.types().constant("frame::entry_frame_call_wrapper_offset").value_or(vm_.quirks().machine.entry_wrapper);
-  JTRACE_ASSIGN_OR_RETURN(const Address wrapper, word(slot(at.fp, static_cast<int>(words))));
+  JTRACE_ASSIGN_OR_RETURN(const Address wrapper, call_wrapper(at.fp));
   const auto anchor = vm_.types().offset("JavaCallWrapper", "_anchor");
   if (!anchor) return fail(Vm::no_field("JavaCallWrapper", "_anchor"));
   FrameStart& next = segment.next;

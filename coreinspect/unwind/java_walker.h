@@ -126,6 +126,8 @@ class JavaWalker {
   Segment segment(const StackRange& stack, FrameStart start) const;
   // The start of a walk over a chunk, where `start.fp` is the word in the frame.
   FrameStart from_chunk(FrameStart start) const;
+  // The JavaCallWrapper of an entry frame.
+  Result<Address> call_wrapper(Address entry_fp) const;
   // Where a thread's innermost Java frame starts: its anchor; sp 0 if it has none.
   FrameStart anchor_of(const JavaThread& thread) const;
 

@@ -8,9 +8,10 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Threads that rest in their methods. Some methods still need an object (Kept), others have used theirs for the last
- * time (Dropped). Nothing else refers to them. With the argument "virtual", virtual threads rest too. Prints READY. The
- * line "collect" runs a collection and is answered with OK KEPT DROPPED: how many of them the JVM has kept. To be run
- * with -Xbatch, or -Xint, and without inlining of its methods. Compiled with -g.
+ * time (Dropped). Nothing else refers to them. The first argument is the library with the native methods; with a second
+ * one, "virtual", virtual threads rest too. Prints READY. The line "collect" runs a collection and is answered with
+ * OK KEPT DROPPED: how many of them the JVM has kept. To be run with -Xbatch, or -Xint, and without inlining of its
+ * methods. Compiled with -g.
  */
 public final class FrameRoots {
     static class Mark {
@@ -24,10 +25,12 @@ public final class FrameRoots {
 
     private static final int WARM = 30_000;
     private static final int THREADS = 5;
+    private static final int DEPTH = 6;
     private static final Object LOCK = new Object();
     private static final List<WeakReference<Mark>> MADE = new ArrayList<>();
     private static volatile boolean real;
     private static volatile boolean spinning;
+    private static volatile boolean thawing;
     private static int sum;
     private static CountDownLatch resting;
 
@@ -108,6 +111,70 @@ public final class FrameRoots {
         use(kept, kept);
     }
 
+    // A native function that the JVM does not know of runs most of the time.
+    static void leaf() {
+        Kept kept = note(new Kept());
+        use(kept, kept);
+        count();
+        while (spinning) {
+            sum += (int) System.nanoTime();
+        }
+        use(kept, kept);
+    }
+
+    static native void holdNative(Kept a, Kept b, Kept c, Kept d, Kept e, Kept f, Kept g, Kept h);
+
+    static void hand() {
+        if (real) {
+            count();
+            holdNative(note(new Kept()), note(new Kept()), note(new Kept()), note(new Kept()), note(new Kept()),
+                    note(new Kept()), note(new Kept()), note(new Kept()));
+        }
+    }
+
+    static native void callBack();
+
+    // Called by callBack.
+    static Kept made() {
+        return note(new Kept());
+    }
+
+    static final class Late {
+        static {
+            rest();
+        }
+
+        static void take(Kept a, Kept b, Kept c, Kept d, Kept e, Kept f, Kept g, Kept h) {
+            useMany(a, b, c, d, e, f, g, h, a, b);
+        }
+    }
+
+    // The arguments of a call that waits for the initialisation of its class.
+    static void initialise() {
+        if (real) {
+            Late.take(note(new Kept()), note(new Kept()), note(new Kept()), note(new Kept()), note(new Kept()),
+                    note(new Kept()), note(new Kept()), note(new Kept()));
+        }
+    }
+
+    // Parks first: most frames stay in the heap when it goes on.
+    static void thaw(int depth) {
+        Kept kept = note(new Kept());
+        use(kept, kept);
+        if (depth > 1) {
+            thaw(depth - 1);
+        } else if (real) {
+            count();
+            while (!thawing) {
+                LockSupport.parkNanos(10_000_000);
+            }
+            while (spinning) {
+                kept.value++;
+            }
+        }
+        use(kept, kept);
+    }
+
     private static void start(Runnable part) {
         Thread thread = new Thread(part);
         thread.setDaemon(true);
@@ -130,6 +197,10 @@ public final class FrameRoots {
         warm(FrameRoots::pass);
         warm(FrameRoots::block);
         warm(FrameRoots::spin);
+        warm(FrameRoots::leaf);
+        warm(FrameRoots::hand);
+        warm(FrameRoots::initialise);
+        warm(() -> thaw(DEPTH));
     }
 
     private static String kept() {
@@ -144,22 +215,30 @@ public final class FrameRoots {
     }
 
     private static void startAll(boolean virtual) throws Exception {
-        Runnable[] parts = {FrameRoots::hold, FrameRoots::drop, FrameRoots::pass, FrameRoots::block, FrameRoots::spin};
-        for (int part = 0; part < parts.length; part++) {
-            boolean spins = part == 4;
-            for (int i = 0; i < (spins ? 1 : THREADS); i++) {
-                start(parts[part]);
+        Runnable[] many = {FrameRoots::hold, FrameRoots::drop, FrameRoots::pass, FrameRoots::block};
+        for (Runnable part : many) {
+            for (int i = 0; i < THREADS; i++) {
+                start(part);
             }
-            if (virtual && part < 3) {
-                startVirtual(parts[part]);
-            }
+        }
+        Runnable[] single = {FrameRoots::spin, FrameRoots::leaf, FrameRoots::hand, FrameRoots::callBack,
+            FrameRoots::initialise};
+        for (Runnable part : single) {
+            start(part);
+        }
+        if (virtual) {
+            startVirtual(FrameRoots::hold);
+            startVirtual(FrameRoots::drop);
+            startVirtual(FrameRoots::pass);
+            startVirtual(() -> thaw(DEPTH));
         }
     }
 
     public static void main(String[] args) throws Exception {
+        System.load(args[0]);
         warmAll();
-        boolean virtual = args.length > 0 && args[0].equals("virtual");
-        resting = new CountDownLatch(THREADS * 4 + 1 + (virtual ? 3 : 0));
+        boolean virtual = args.length > 1 && args[1].equals("virtual");
+        resting = new CountDownLatch(THREADS * 4 + 5 + (virtual ? 4 : 0));
         real = true;
         spinning = true;
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
@@ -167,6 +246,8 @@ public final class FrameRoots {
             startAll(virtual);
             resting.await();
             awaitRest();
+            thawing = true;
+            Thread.sleep(200);
             System.out.println("READY");
             for (String line = in.readLine(); line != null && !line.equals("quit"); line = in.readLine()) {
                 if (line.equals("collect")) {
@@ -178,7 +259,7 @@ public final class FrameRoots {
         System.exit(0);
     }
 
-    // Until all but the one that spins wait.
+    // Until all but those that run wait.
     private static void awaitRest() throws Exception {
         for (Thread each : Thread.getAllStackTraces().keySet()) {
             while (isRunning(each)) {
@@ -194,7 +275,8 @@ public final class FrameRoots {
         boolean here = false;
         for (StackTraceElement element : thread.getStackTrace()) {
             boolean own = element.getClassName().equals("FrameRoots");
-            if (own && element.getMethodName().equals("spin")) {
+            String method = element.getMethodName();
+            if (own && (method.equals("spin") || method.equals("leaf") || method.equals("holdNative"))) {
                 return false;
             }
             here |= own;

@@ -1,9 +1,11 @@
 // What the frames of compiled methods keep, and what they have used for the last time: what the JVM itself would keep.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include "tests/live/heap_peers.h"
 #include "tests/testlib/must.h"
+#include "tests/testlib/places.h"
 #include "tests/testlib/require.h"
 #include "tests/testlib/scratch_dir.h"
 #include "tests/testlib/support_matrix.h"
@@ -13,8 +15,10 @@
 namespace jtrace::test {
 namespace {
 
-// FrameRoots: five threads hold two each, five have ten arguments each, five wait for a lock with one, one runs.
-constexpr std::uint64_t kKept = 5 * 2 + 5 * 10 + 5 + 1, kKeptByVirtualThreads = 2 + 10;
+// FrameRoots: five threads hold two each, five have ten arguments each, five wait for a lock with one, one runs, one is
+// in a native function, a native method has eight arguments, another one two local references, a call that waits for a
+// class eight arguments. Of virtual threads one holds two, one has ten arguments, one runs below six frames.
+constexpr std::uint64_t kKept = 5 * 2 + 5 * 10 + 5 + 1 + 1 + 8 + 2 + 8, kKeptByVirtualThreads = 2 + 10 + 6;
 
 class FrameRoots : public ::testing::TestWithParam<JdkAndCollector> {
  protected:
@@ -25,11 +29,17 @@ class FrameRoots : public ::testing::TestWithParam<JdkAndCollector> {
     auto flags = GetParam().jdk.collector_flags(GetParam().collector);
     flags.push_back("-Xmx200m");
     flags.insert(flags.end(), compiler.begin(), compiler.end());
-    for (const char* method : {"note", "use", "useMany", "rest", "hold", "drop", "pass", "block", "spin", "count"})
+    for (const char* method : {"note", "use", "useMany", "rest", "hold", "drop", "pass", "block", "spin", "count",
+                               "leaf", "hand", "made", "initialise", "thaw"})
       flags.push_back(std::string("-XX:CompileCommand=dontinline,FrameRoots.") + method);
     flags.push_back("-XX:CompileCommand=quiet");
     JvmOptions options = attachable(GetParam().jdk, flags);
-    if (has_virtual_threads()) options.arguments = {"virtual"};
+    options.arguments = {(GetParam().jdk.root ? "/srv" : "") + std::string(libraries_folder() + "/libframe_roots.so")};
+    if (GetParam().jdk.root)
+      options.in_child = [](const std::string& root) {
+        return ::mount("/", (root + "/srv").c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
+      };
+    if (has_virtual_threads()) options.arguments.push_back("virtual");
     jvm_ = must(JvmProcess::start(GetParam().jdk, "FrameRoots", options));
   }
   bool has_virtual_threads() const { return GetParam().jdk.version >= 21; }
