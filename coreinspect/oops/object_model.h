@@ -44,6 +44,8 @@ class ObjectModel {
     if (oops_.compressed) return FrameOops::kNarrow;
     return oops_.colour == OopCoding::Colour::kShifted ? FrameOops::kColoured : FrameOops::kPlain;
   }
+  // False: with JDK 11's ZGC, whose tables are not read.
+  bool knows_moved_objects() const { return oops_.colour == OopCoding::Colour::kNone || forwardings_.has_value(); }
   // ZGC: keeps in the VM's cached memory the current meaning of references, for a heap that is copied while its JVM is
   // stopped.
   void keep_moved_objects() const;

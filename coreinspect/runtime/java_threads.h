@@ -39,6 +39,7 @@ struct JavaThread {
   // The monitor that it waits to enter, also one that it has left in Object.wait and was notified to enter again: until
   // then the VM keeps it as the one that is waited for, and only the state is another. 0: none.
   Address entering_monitor() const;
+  bool is_in_java() const { return (vm_state & ~1) == 8; }  // or about to leave it
   bool has_stack_address(Address at) const { return at < stack_base && stack_base - at <= stack_size; }
 };
 
@@ -54,6 +55,7 @@ std::string thread_group_name(const ObjectModel& objects, Address object);
 Result<Address> java_stack_base(const Vm& vm, Address thread);
 Result<std::uint64_t> java_stack_size(const Vm& vm, Address thread);
 std::string_view vm_state_name(int state);
+inline constexpr std::uint32_t kRunnableStatus = 0x5;  // JavaThreadStatus::RUNNABLE: alive and runnable
 
 // Self-test of the hard-coded rules in this JVM: decodes the class and name of one thread's object.
 Result<> self_test(const ObjectModel& objects, const std::vector<Address>& threads);

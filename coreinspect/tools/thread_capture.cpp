@@ -318,10 +318,10 @@ class Capture {
       return;
     }
   }
-  // Not where a collector moves objects while threads run: a reference may lead to the old copy, which is out of date.
+  // Not where a reference may lead to an old copy, which is out of date.
   void find_status(Address thread, Address klass) {
-    if (inspection_.vm().moves_while_running()) return;
     const ObjectModel& objects = inspection_.objects();
+    if (!objects.knows_moved_objects()) return;
     Address holder_class = klass;
     if (const auto field = objects.classes().find_field(klass, "holder")) {
       const auto holder = objects.reference(thread, "holder");
@@ -372,8 +372,11 @@ class Capture {
     for (std::size_t thread : java_threads_)
       slots.push_back(thread_field_is_handle_ ? word(thread, thread_field_) : copied_[thread].start + thread_field_);
     memory->read_each(slots, sizeof(Address), std::as_writable_bytes(std::span(raws)));
-    for (std::size_t i = 0; i < raws.size(); ++i) {
-      const Address object = objects.from_root(raws[i]);
+    std::vector<Address> threads;
+    for (const Address raw : raws) threads.push_back(objects.from_root(raw));
+    follow_moved(*memory, threads);
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+      const Address object = threads[i];
       if (object != 0) result_.parked.threads[object] = copied_[java_threads_[i]].start;
       fields.push_back(object == 0 ? 0 : object + *blocker_offset_);
     }
@@ -401,13 +404,25 @@ class Capture {
     }
     return found;
   }
+  // Shenandoah: the header of an old copy leads to the new one (markWord::marked_value in its lowest bits).
+  void follow_moved(const target::ProcessMemory& memory, std::vector<Address>& objects) const {
+    if (inspection_.vm().collector() != "Shenandoah") return;
+    constexpr Address kMoved = 3;
+    std::vector<Address> marks(objects.size());
+    memory.read_each(objects, sizeof(Address), std::as_writable_bytes(std::span(marks)));
+    for (std::size_t i = 0; i < objects.size(); ++i)
+      if (objects[i] != 0 && (marks[i] & kMoved) == kMoved) objects[i] = marks[i] & ~kMoved;
+  }
   // `blocker_fields`: of the threads' java.lang.Thread, 0 if there is none.
   void copy_statuses(const target::ProcessMemory& memory, const std::vector<Address>& blocker_fields) {
     if (!status_offset_) return;
     std::vector<Address> holders;
     for (const Address field : blocker_fields)
       holders.push_back(field == 0 ? 0 : field - *blocker_offset_ + holder_offset_.value_or(0));
-    if (holder_offset_) holders = references_at(memory, holders);
+    if (holder_offset_) {
+      holders = references_at(memory, holders);
+      follow_moved(memory, holders);
+    }
     for (Address& each : holders)
       if (each != 0) each += *status_offset_;
     std::vector<std::uint32_t> statuses(holders.size());

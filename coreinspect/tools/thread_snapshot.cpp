@@ -117,6 +117,7 @@ class ThreadSampler::Impl {
     report.java = reader_->read(address);
     if (const auto status = snapshot_.parked.statuses.find(address); status != snapshot_.parked.statuses.end())
       report.java.status = status->second;
+    else if (process_ != nullptr && report.java.is_in_java()) report.java.status = kRunnableStatus;  // it is of later
     report.native_id = report.java.native_id;
     // The thread whose stack pointer lies in its stack: kernel ids may be of another pid namespace.
     const auto own = registers_.lower_bound(report.java.stack_base - report.java.stack_size);

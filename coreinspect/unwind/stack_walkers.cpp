@@ -1,11 +1,6 @@
 #include "coreinspect/unwind/stack_walkers.h"
 
 namespace jtrace::coreinspect {
-namespace {
-
-constexpr int kInJava = 8;  // _thread_in_Java (globalDefinitions.hpp); odd: on the way from there
-
-}  // namespace
 
 StackWalkers::StackWalkers(const MethodModel& methods, const ObjectModel& objects, const CodeCache& code)
     : code_(code),
@@ -16,8 +11,8 @@ StackWalkers::StackWalkers(const MethodModel& methods, const ObjectModel& object
       mixed_(java_, native_, names_, code) {}
 
 Walk StackWalkers::java_frames(const JavaThread& thread, const target::Registers* registers) const {
-  const bool in_leaf = registers != nullptr && thread.last_sp == 0 && (thread.vm_state & ~1) == kInJava &&
-                       !code_.contains(registers->pc());
+  const bool in_leaf =
+      registers != nullptr && thread.last_sp == 0 && thread.is_in_java() && !code_.contains(registers->pc());
   return in_leaf ? mixed_.walk(thread, *registers) : java_.walk(thread, registers);
 }
 

@@ -14,6 +14,7 @@ namespace jtrace::coreinspect {
 namespace {
 
 constexpr const char* kContainers = "jdk/internal/vm/ThreadContainers";
+constexpr const char* kCounting = "jdk/internal/vm/ThreadContainers$RootContainer$CountingRootContainer";
 constexpr const char* kTracking = "jdk/internal/vm/ThreadContainers$RootContainer$TrackingRootContainer";
 
 constexpr int kTries = 4;
@@ -80,6 +81,11 @@ bool has_its_frames(const VirtualThread& thread) {
          first->method->class_name == "jdk.internal.vm.Continuation";
 }
 
+Error untracked() {
+  return {.category = ErrorCategory::kPartial,
+          .text = "this JVM keeps no list of those that no executor has started (-Djdk.trackAllThreads=false)"};
+}
+
 class Reader {
  public:
   Reader(const ObjectModel& objects, const JavaWalker& walker, const std::map<Address, std::int32_t>* of_stop)
@@ -88,7 +94,7 @@ class Reader {
   // Threads that were started without an executor.
   Result<> add_tracked() {
     const auto classes = objects_.classes().find(kTracking);
-    if (!classes) return {};  // not tracked, or no virtual thread yet
+    if (!classes) return objects_.classes().find(kCounting) ? Result<>(fail(untracked())) : Result<>();
     JTRACE_ASSIGN_OR_RETURN(const Address set, static_reference(objects_, classes->front(), "VTHREADS"));
     return add_set(set);
   }
