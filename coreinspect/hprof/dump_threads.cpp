@@ -27,7 +27,7 @@ class DumpThreadReader {
     references_.emplace(access_, code ? *code : nullptr);
     const auto addresses = java_thread_addresses(vm_);
     if (!addresses) missing_.push_back(addresses.error().with_context("cannot list the Java threads").message());
-    UnreadStacks broken;
+    UnreadStacks broken, torn;
     for (Address address : addresses ? *addresses : std::vector<Address>()) {
       const JavaThread java = read_java_thread(inspection_.objects(), address);
       if (java.object == 0) continue;
@@ -43,10 +43,12 @@ class DumpThreadReader {
         DumpThread thread{.object = access_.place_of(found.object), .name = found.name, .is_virtual = true};
         keep_frames(found.walk, thread);
         thread.candidates = references_->of(found.walk, {});
+        if (found.walk.incomplete()) torn.note(found.name, found.walk.stopped);
         threads.push_back(std::move(thread));
       }
     }
-    if (std::string line = broken.text("thread"); !line.empty()) missing_.push_back(std::move(line));
+    for (std::string line : {broken.text("thread"), torn.text("virtual thread")})
+      if (!line.empty()) missing_.push_back(std::move(line));
     return threads;
   }
 

@@ -35,6 +35,7 @@ FrameReferences::FrameReferences(const HeapAccess& access, const CodeCache* code
 
 std::vector<FrameReference> FrameReferences::of(const Walk& walk, const Stack& stack) {
   found_.clear();
+  known_.clear();
   frame_ = 0;
   is_mapped_ = true;
   std::uint32_t next = 0;
@@ -203,10 +204,7 @@ bool FrameReferences::add_narrow(std::uint32_t narrow) { return add(objects_.fro
 bool FrameReferences::add(Address object) {
   if (!in_heap(object)) return false;
   object = access_.place_of(object);
-  const bool known = std::any_of(found_.rbegin(), found_.rend(), [&](const FrameReference& other) {
-    return other.frame == frame_ && other.object == object;
-  });
-  if (!known) found_.push_back({object, frame_});
+  if (known_.emplace(frame_, object).second) found_.push_back({object, frame_});
   return true;
 }
 

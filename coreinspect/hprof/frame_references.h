@@ -6,13 +6,17 @@
 // - compiled frames elsewhere: a thread that runs was stopped at any instruction,
 // - frames that were read while the thread ran,
 // - registers that a stub has saved for the frame, and arguments that no frame has taken yet,
-// - native frames of a thread that runs in Java, and what lies beyond the frames of a stack that cannot be read to its
-// end. A walk over the heap keeps of these what is the address of an object. Borrows access and code. Threads: one at a
+// - native frames of a thread that runs in Java, and what lies beyond the frames of a stack that cannot be read to the
+//   end.
+//
+// A walk over the heap keeps of these what is the address of an object. Borrows access and code. Threads: one at a
 // time.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "coreinspect/gc/heap_access.h"
@@ -63,6 +67,7 @@ class FrameReferences {
   Address low_ = UINT64_MAX, high_ = 0;  // of the used heap
   std::map<Address, OopMap> maps_;       // by pc
   std::vector<FrameReference> found_;
+  std::set<std::pair<std::uint32_t, Address>> known_;  // frames and objects of found_
   // Of the frame that is being read.
   std::uint32_t frame_ = 0;
   FrameOops oops_ = FrameOops::kPlain;
