@@ -15,6 +15,7 @@
 #include "target/core_writer.h"
 #include "target/isa_aarch64.h"
 #include "target/unpack.h"
+#include "target/vector_registers.h"
 
 namespace jtrace::target {
 namespace {
@@ -262,6 +263,9 @@ std::optional<std::uint64_t> CoreFile::auxiliary(std::uint64_t key) const {
 void CoreFile::parse_note(std::uint32_t type, std::span<const std::byte> content) {
   if (type == NT_PRSTATUS) {
     parse_thread_note(content);
+  } else if (type == NT_FPREGSET || type == NT_X86_XSTATE) {  // of the thread before; the second has all of the first
+    if (!threads_.empty())
+      threads_.back().vectors = std::make_shared<std::vector<std::uint64_t>>(words_of_set(content));
   } else if (type == aarch64::kNotePacMask && isa_ == Isa::kAarch64) {
     ByteReader reader(content);
     (void)reader.read<std::uint64_t>();  // of pointers to data

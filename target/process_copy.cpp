@@ -25,6 +25,7 @@
 #include "target/process_memory.h"
 #include "target/stat_line.h"
 #include "target/stop_threads.h"
+#include "target/vector_registers.h"
 
 namespace jtrace::target {
 namespace {
@@ -35,18 +36,6 @@ constexpr std::uint64_t kBatch = 4u << 20;   // bytes between two looks at the c
 constexpr std::size_t kBatchRuns = 512;      // of the 1024 of IOV_MAX
 
 unsigned workers() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
-
-std::vector<std::byte> register_set(pid_t tid, int type, std::size_t room) {
-  std::vector<std::byte> bytes(room);
-  iovec into{bytes.data(), bytes.size()};
-  if (::ptrace(PTRACE_GETREGSET, tid, reinterpret_cast<void*>(static_cast<std::intptr_t>(type)), &into) != 0) return {};
-  bytes.resize(into.iov_len);
-  return bytes;
-}
-
-std::vector<std::byte> vectors_of(pid_t tid) {
-  return kVectorsNote == 0 ? std::vector<std::byte>() : register_set(tid, kVectorsNote, 16u << 10);
-}
 
 }  // namespace
 
@@ -188,7 +177,7 @@ class ProcessCopier {
   void copy_registers(const StoppedThreads& stopped) {
     for (const ThreadRegisters& each : stopped.threads())
       copy_.process_.threads.push_back(
-          {.registers = each, .floats = register_set(each.tid, NT_PRFPREG, 4u << 10), .vectors = vectors_of(each.tid)});
+          {.registers = each, .floats = register_set(each.tid, NT_PRFPREG, 4u << 10), .vectors = vector_set(each.tid)});
     for (const HeldThread& held : stopped.held())
       copy_.missing_.push_back("the registers of thread " + std::to_string(held.tid) + ": " + describe_tracer(held) +
                                " holds it");

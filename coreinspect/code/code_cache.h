@@ -90,6 +90,8 @@ class CodeCache {
   Result<std::optional<std::vector<OopPlace>>> oop_map(const CodeBlob& blob, Address pc) const;
   // The slot of an oop constant of compiled code.
   Result<Address> constant_oop(const CodeBlob& blob, std::uint32_t index) const;
+  // All of them: the first, and the end of the last.
+  Result<std::pair<Address, Address>> constant_oops(const CodeBlob& blob) const;
   // All blobs in use, by address. Calls `take` until it returns false.
   Result<> for_each(const std::function<bool(const CodeBlob&)>& take) const;
 

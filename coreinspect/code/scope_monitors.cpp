@@ -104,14 +104,24 @@ Result<ScopeVariables> CodeCache::variables(const CodeBlob& blob, std::uint32_t 
   return found ? std::move(found) : decode(kLong);
 }
 
-// nmethod::oop_at counts from 1. The oops are at an offset of their own up to 21, at the offset of the data from 25 on.
-Result<Address> CodeCache::constant_oop(const CodeBlob& blob, std::uint32_t index) const {
-  if (index == 0) return fail(ErrorCategory::kMalformed, "a null constant");
+// The oops are at an offset of their own up to 21, before the metadata; from 25 on they are all of the blob's data.
+Result<std::pair<Address, Address>> CodeCache::constant_oops(const CodeBlob& blob) const {
   const bool own = vm_->types().has("nmethod", "_oops_offset");
-  JTRACE_ASSIGN_OR_RETURN(const auto offset,
+  JTRACE_ASSIGN_OR_RETURN(const auto begin,
                           own ? vm_->read_field<std::uint32_t>(blob.address, "nmethod", "_oops_offset")
                               : vm_->read_field<std::uint32_t>(blob.address, "CodeBlob", "_data_offset"));
-  return blob.address + offset + Address{index - 1} * 8;
+  Result<std::uint32_t> end = static_cast<std::uint32_t>(blob.size);
+  if (own) end = vm_->read_field<std::uint32_t>(blob.address, "nmethod", "_metadata_offset");
+  if (!end) return fail(end.error());
+  if (begin > *end || *end > blob.size) return fail(malformed("impossible constants of compiled code", blob.address));
+  return std::pair(blob.address + begin, blob.address + *end);
+}
+
+// nmethod::oop_at counts from 1.
+Result<Address> CodeCache::constant_oop(const CodeBlob& blob, std::uint32_t index) const {
+  if (index == 0) return fail(ErrorCategory::kMalformed, "a null constant");
+  JTRACE_ASSIGN_OR_RETURN(const auto all, constant_oops(blob));
+  return all.first + Address{index - 1} * 8;
 }
 
 }  // namespace jtrace::coreinspect

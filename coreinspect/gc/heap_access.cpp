@@ -8,6 +8,7 @@
 #include "base/size_text.h"
 #include "base/strings.h"
 #include "coreinspect/gc/copy_speed.h"
+#include "target/vector_registers.h"
 
 namespace jtrace::coreinspect {
 namespace {
@@ -107,6 +108,7 @@ Result<> HeapAccess::make_ready(const HeapAccessOptions& options) {
     copy_->leave_out_untouched(inspection_.target().process_memory()->pages());
   }
   copy_->make_ready(room);
+  if (options.stacks) (void)inspection_.code();  // not within the stop
   inspection_.vm().cached_memory()->forget();
   const std::uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   JTRACE_ASSIGN_OR_RETURN(layout_, read_heap_layout(inspection_.vm()));
@@ -239,8 +241,20 @@ void HeapAccess::keep_pages(const std::set<Address>& pages) {
   }
 }
 
+// Compiled code keeps references in vector registers too, where it has no others left (UseFPUForSpilling). Native code
+// that it calls does not preserve them.
+void HeapAccess::keep_vectors() {
+  const auto code = inspection_.code();
+  if (!code) return;
+  for (target::ThreadRegisters& thread : threads_)
+    if ((*code)->contains(thread.registers.pc()))
+      thread.vectors =
+          std::make_shared<std::vector<std::uint64_t>>(target::words_of_set(target::vector_set(thread.tid)));
+}
+
 void HeapAccess::keep_stacks(const HeapStop& stop, const std::vector<target::Mapping>& mappings) {
   threads_ = stop.threads();
+  keep_vectors();
   for (const target::ThreadRegisters& thread : threads_) {
     const Address sp = thread.registers.sp();
     const target::Mapping* mapping = target::find_mapping(mappings, sp);

@@ -73,6 +73,7 @@ class HeapAccess {
   std::set<Address> pages_of_roots(const std::function<void()>& roots) const;
   bool keep(Address start, Address end);  // false if it cannot be read
   void keep_pages(const std::set<Address>& pages);
+  void keep_vectors();
   void keep_stacks(const HeapStop& stop, const std::vector<target::Mapping>& mappings);
   Result<> read_running(const Error& why);
 

@@ -15,7 +15,7 @@ class DumpThreadReader {
  public:
   DumpThreadReader(const HeapAccess& access, std::vector<std::string>& missing)
       : access_(access), inspection_(access.inspection()), vm_(inspection_.vm()), missing_(missing) {
-    for (const target::ThreadRegisters& thread : access.threads()) registers_[thread.registers.sp()] = thread.registers;
+    for (const target::ThreadRegisters& thread : access.threads()) registers_[thread.registers.sp()] = &thread;
   }
 
   std::vector<DumpThread> read() {
@@ -54,13 +54,13 @@ class DumpThreadReader {
 
  private:
   void add_frames(const StackWalkers& walkers, const JavaThread& java, DumpThread& thread, UnreadStacks& broken) {
-    const target::Registers* registers = nullptr;
+    const target::ThreadRegisters* registers = nullptr;
     const auto own = registers_.lower_bound(java.stack_base - java.stack_size);
-    if (own != registers_.end() && java.has_stack_address(own->first)) registers = &own->second;
-    Walk walk = walkers.java_frames(java, registers);
+    if (own != registers_.end() && java.has_stack_address(own->first)) registers = own->second;
+    Walk walk = walkers.java_frames(java, registers != nullptr ? &registers->registers : nullptr);
     join_chunks(inspection_.objects(), walkers.java(), java.vm_state, nullptr, walk);
     keep_frames(walk, thread);
-    const bool runs = java.last_sp == 0 && registers != nullptr;
+    const bool runs = java.last_sp == 0;
     thread.candidates = references_->of(walk, {.stack_base = java.stack_base, .registers = runs ? registers : nullptr});
     for (const Frame& frame : walk.frames)
       if (frame.kind == FrameKind::kEntry) add_call(walkers.java(), frame, thread);
@@ -101,7 +101,7 @@ class DumpThreadReader {
   const Vm& vm_;
   std::vector<std::string>& missing_;
   std::optional<FrameReferences> references_;
-  std::map<Address, target::Registers> registers_;  // by sp
+  std::map<Address, const target::ThreadRegisters*> registers_;  // by sp
 };
 
 }  // namespace

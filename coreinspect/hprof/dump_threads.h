@@ -1,6 +1,5 @@
-// The threads of a heap dump: their objects, their frames, and the objects to which their frames and JNI handles may
-// refer.
-// (FrameReferences).
+// The threads of a heap dump: their objects, their frames, and the objects to which their frames (FrameReferences) and
+// JNI handles may refer. What only the VM's own C++ code has in hand (HandleArea) is not among them.
 //
 // Borrows the access. Threads: one at a time.
 #pragma once

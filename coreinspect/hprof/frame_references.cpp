@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "coreinspect/oops/java_collections.h"
 #include "coreinspect/runtime/descriptor.h"
 
 namespace jtrace::coreinspect {
@@ -15,9 +16,10 @@ constexpr std::uint64_t kMaxLocals = 65536;  // JVMS 4.11
 Address words_from(Address fp, int words) { return fp + static_cast<Address>(static_cast<std::int64_t>(words) * 8); }
 
 // The stubs that find out which method a call leads to have its arguments, on the stack too, which are in no map of the
-// caller (RuntimeStub::caller_must_gc_arguments; SharedRuntime::generate_stubs).
+// caller (RuntimeStub::caller_must_gc_arguments; SharedRuntime::generate_stubs); so have adapters, and the barrier at
+// the entry of a method (StubRoutines).
 bool has_arguments_of_caller(const Frame& stub) {
-  constexpr std::array<std::string_view, 3> kNames = {"resolve", "wrong_method", "ic_miss"};
+  constexpr std::array<std::string_view, 5> kNames = {"resolve", "wrong_method", "ic_miss", "adapters", "StubRoutines"};
   return std::any_of(kNames.begin(), kNames.end(),
                      [&](std::string_view name) { return stub.name.find(name) != std::string::npos; });
 }
@@ -44,6 +46,7 @@ std::vector<FrameReference> FrameReferences::of(const Walk& walk, const Stack& s
     const Frame& frame = walk.frames[i];
     if (!frame.method) continue;
     frame_ = next++;
+    add_code(frame);
     if (!done.insert(frame.sp).second) continue;
     if (frame.kind == FrameKind::kInterpreted) add_interpreted(frame);
     else add_compiled(walk, i);
@@ -55,30 +58,46 @@ std::vector<FrameReference> FrameReferences::of(const Walk& walk, const Stack& s
 
 // Inside and outside of the frames: frame_ is the outermost one.
 void FrameReferences::search_around(const Walk& walk, const Stack& stack) {
-  const bool narrow = access_.shape().compressed_oops;
   const auto is_java = [](const Frame& frame) { return frame.method != nullptr; };
   const auto innermost = std::find_if(walk.frames.begin(), walk.frames.end(), is_java);
   const auto outermost =
       std::find_if(walk.frames.rbegin(), walk.frames.rend(), [](const Frame& frame) { return !frame.in_chunk; });
-  const Address top = stack.registers != nullptr ? stack.registers->sp() : 0;
+  const Address top = stack.registers != nullptr ? stack.registers->registers.sp() : 0;
   if (walk.incomplete() && stack.stack_base != 0) {
     const Address known = outermost == walk.frames.rend() ? top : outermost->sp;
-    if (known != 0) search(known, std::min(stack.stack_base, known + kMaxFrameBytes), narrow);
+    if (known != 0) search_all(known, stack.stack_base);
   }
   if (stack.registers == nullptr) return;
   frame_ = 0;
-  if (innermost != walk.frames.end()) search(top, innermost->sp, narrow);
+  if (innermost != walk.frames.end()) search_all(top, innermost->sp);
   if (innermost != walk.frames.end() || walk.incomplete()) add_registers(*stack.registers);
 }
 
 // The registers of a thread that runs in Java belong to its innermost frame.
-void FrameReferences::add_registers(const target::Registers& registers) {
-  const target::IsaTraits& traits = registers.traits();
-  for (std::size_t i = traits.first_general; i <= traits.last_general; ++i) {
-    const std::uint64_t value = registers.words[i];
-    add_wide(value);
-    if (access_.shape().compressed_oops) add_narrow(static_cast<std::uint32_t>(value));
-  }
+void FrameReferences::add_registers(const target::ThreadRegisters& thread) {
+  const target::IsaTraits& traits = thread.registers.traits();
+  const bool narrow = access_.shape().compressed_oops;
+  for (std::size_t i = traits.first_general; i <= traits.last_general; ++i) add_word(thread.registers.words[i], narrow);
+  if (thread.vectors == nullptr) return;
+  for (const std::uint64_t word : *thread.vectors) add_word(word, narrow);
+}
+
+void FrameReferences::add_word(std::uint64_t word, bool narrow) {
+  add_wide(word);
+  if (!narrow) return;
+  add_narrow(static_cast<std::uint32_t>(word));
+  add_narrow(static_cast<std::uint32_t>(word >> 32));
+}
+
+// Of a class that its loader does not hold any more, or whose loader nothing holds, and of code that is out of date.
+void FrameReferences::add_code(const Frame& frame) {
+  oops_ = FrameOops::kPlain;
+  if (holders_.insert(frame.method->holder).second)
+    if (const auto mirror = mirror_of(objects_, frame.method->holder)) add(*mirror);
+  if (frame.kind == FrameKind::kInterpreted || code_ == nullptr) return;
+  const auto blob = code_->find(frame.pc);
+  if (!blob || !*blob || !(*blob)->is_nmethod() || !code_seen_.insert((*blob)->address).second) return;
+  if (const auto constants = code_->constant_oops(**blob)) search(constants->first, constants->second, false);
 }
 
 Result<Address> FrameReferences::slot(Address fp, int words) const {
@@ -182,12 +201,14 @@ void FrameReferences::search(Address start, Address end, bool narrow) {
   if (end <= start || end - start > kMaxFrameBytes || start % 8 != 0) return;
   std::vector<std::uint64_t> words((end - start) / 8);
   if (!vm_.memory().read_exactly(start, std::as_writable_bytes(std::span(words)))) return;
-  for (const std::uint64_t word : words) {
-    add_wide(word);
-    if (!narrow) continue;
-    add_narrow(static_cast<std::uint32_t>(word));
-    add_narrow(static_cast<std::uint32_t>(word >> 32));
-  }
+  for (const std::uint64_t word : words) add_word(word, narrow);
+}
+
+// In pieces: one that cannot be read does not cost the others.
+void FrameReferences::search_all(Address start, Address end) {
+  constexpr Address kPiece = 64u << 10;
+  for (Address at = start; at < end; at += kPiece)
+    search(at, std::min(end, at + kPiece), access_.shape().compressed_oops);
 }
 
 // True if one of its meanings is an address within the heap.

@@ -9,6 +9,8 @@
 // - native frames of a thread that runs in Java, and what lies beyond the frames of a stack that cannot be read to the
 //   end.
 //
+// A frame also keeps the class of its method, and the constants in its code: one frame has them for all.
+//
 // A walk over the heap keeps of these what is the address of an object. Borrows access and code. Threads: one at a
 // time.
 #pragma once
@@ -34,8 +36,8 @@ class FrameReferences {
   FrameReferences(const HeapAccess& access, const CodeCache* code);
 
   struct Stack {
-    Address stack_base = 0;                        // its end; 0: the frames are in the heap
-    const target::Registers* registers = nullptr;  // of a thread that runs in Java
+    Address stack_base = 0;                              // its end; 0: the frames are in the heap
+    const target::ThreadRegisters* registers = nullptr;  // of a thread that runs in Java
   };
   // Of all frames of a walk.
   std::vector<FrameReference> of(const Walk& walk, const Stack& stack);
@@ -45,7 +47,9 @@ class FrameReferences {
  private:
   using OopMap = std::optional<std::vector<OopPlace>>;  // nothing: the place has none
 
-  void add_registers(const target::Registers& registers);
+  void add_registers(const target::ThreadRegisters& thread);
+  void add_word(std::uint64_t word, bool narrow);
+  void add_code(const Frame& frame);
   void add_interpreted(const Frame& frame);
   void add_compiled(const Walk& walk, std::size_t at);
   bool has_taken_arguments(const Walk& walk, std::size_t at) const;
@@ -55,6 +59,7 @@ class FrameReferences {
   bool add_mapped(const Frame& frame, const Frame* stub, const std::vector<OopPlace>& map);
   void search_compiled(const Frame& frame);
   void search(Address start, Address end, bool narrow);
+  void search_all(Address start, Address end);
   bool add_wide(std::uint64_t raw);
   bool add_narrow(std::uint32_t narrow);
   bool add(Address object);
@@ -64,8 +69,9 @@ class FrameReferences {
   const ObjectModel& objects_;
   const Vm& vm_;
   const CodeCache* code_;
-  Address low_ = UINT64_MAX, high_ = 0;  // of the used heap
-  std::map<Address, OopMap> maps_;       // by pc
+  Address low_ = UINT64_MAX, high_ = 0;    // of the used heap
+  std::map<Address, OopMap> maps_;         // by pc
+  std::set<Address> holders_, code_seen_;  // classes and compiled methods whose own references are in already
   std::vector<FrameReference> found_;
   std::set<std::pair<std::uint32_t, Address>> known_;  // frames and objects of found_
   // Of the frame that is being read.

@@ -178,11 +178,12 @@ std::vector<Address> jni_locals(const Inspection& inspection, Address java_threa
   const auto field = vm.types().offset({"JavaThread", "Thread"}, "_active_handles");
   const auto block = field ? vm.memory().read<Address>(java_thread + *field) : Result<Address>(Address{0});
   std::vector<Address> objects = objects_of_blocks(inspection, block.value_or(0));
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFields{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kFields{{
       {"ThreadShadow", "_pending_exception"},
       {"JavaThread", "_exception_oop"},
       {"JavaThread", "_pending_async_exception"},
       {"JavaThread", "_vm_result"},
+      {"JavaThread", "_vm_result_oop"},
   }};
   for (const auto& [type, name] : kFields)
     if (const auto raw = vm.read_field<Address>(java_thread, type, name); raw && *raw != 0)

@@ -98,6 +98,7 @@ Walk JavaWalker::walk_from(const StackRange& stack, FrameStart start, std::size_
       walk.stopped = malformed("the frames further out are not further up on the stack", part.next.sp).message();
     start = part.next;
   }
+  if (start.sp != 0 && walk.stopped.empty()) walk.stopped = "more than " + std::to_string(kMaxFrames) + " frames";
   return walk;
 }
 

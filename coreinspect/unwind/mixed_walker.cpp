@@ -55,6 +55,8 @@ Walk MixedWalker::attempt(const JavaThread& thread, const target::Registers& reg
     if (state.next == State::Next::kNative) walk_native(state);
     else walk_java(state);
   }
+  if (state.next != State::Next::kDone && state.walk.stopped.empty())
+    state.walk.stopped = "more than " + std::to_string(kMaxFrames) + " frames";
   attempts = state.attempts;
   return std::move(state.walk);
 }
