@@ -237,6 +237,7 @@ public final class FrameRoots {
     public static void main(String[] args) throws Exception {
         System.load(args[0]);
         warmAll();
+        System.gc();  // what it has left on stacks is no object any more
         boolean virtual = args.length > 1 && args[1].equals("virtual");
         resting = new CountDownLatch(THREADS * 4 + 5 + (virtual ? 4 : 0));
         real = true;
