@@ -81,7 +81,8 @@ Result<Handles> from_storage(const Inspection& inspection, Address storage, std:
 // tables do not give the address of that storage. It is near that of JNI's storage, in OopStorageSet::_storages, a
 // variable of libjvm.so.
 constexpr int kVmGlobalIsDumped = 16;
-constexpr std::size_t kNear = 32;  // words; more than there are storages
+constexpr std::size_t kNear = 32;               // words; more than there are storages
+constexpr std::uint64_t kMostData = 16u << 20;  // bytes; more than libjvm.so has
 
 bool is_storage_named(const Vm& vm, Address storage, std::string_view wanted) {
   if (storage == 0 || storage % 8 != 0) return false;
@@ -95,10 +96,11 @@ Address find_vm_globals(const Inspection& inspection, Address jni_globals) {
   const std::string& path = inspection.target().libjvm_mapping().path;
   bool of_libjvm = false;
   for (const target::Mapping& mapping : mappings) {
-    // The data segment, and the zeroed part after it, which has no file.
+    // The data segment, and the zeroed part after it, which has no file. The kernel joins that with memory of others
+    // that happens to come next.
     of_libjvm = mapping.path == path || (of_libjvm && mapping.path.empty());
-    if (!of_libjvm || !mapping.writable || mapping.size() > (64u << 20)) continue;
-    std::vector<Address> words(mapping.size() / 8);
+    if (!of_libjvm || !mapping.writable) continue;
+    std::vector<Address> words(std::min(mapping.size(), kMostData) / 8);
     if (!inspection.target().memory().read_exactly(mapping.start, std::as_writable_bytes(std::span(words)))) continue;
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (words[i] != jni_globals) continue;
