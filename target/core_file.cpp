@@ -15,7 +15,6 @@
 #include "target/core_writer.h"
 #include "target/isa_aarch64.h"
 #include "target/unpack.h"
-#include "target/vector_registers.h"
 
 namespace jtrace::target {
 namespace {
@@ -264,8 +263,7 @@ void CoreFile::parse_note(std::uint32_t type, std::span<const std::byte> content
   if (type == NT_PRSTATUS) {
     parse_thread_note(content);
   } else if (type == NT_FPREGSET || type == NT_X86_XSTATE) {  // of the thread before; the second has all of the first
-    if (!threads_.empty())
-      threads_.back().vectors = std::make_shared<std::vector<std::uint64_t>>(words_of_set(content));
+    if (!vector_sets_.empty()) vector_sets_.back() = content;
   } else if (type == aarch64::kNotePacMask && isa_ == Isa::kAarch64) {
     ByteReader reader(content);
     (void)reader.read<std::uint64_t>();  // of pointers to data
@@ -302,6 +300,7 @@ void CoreFile::parse_thread_note(std::span<const std::byte> content) {
   std::memcpy(thread.registers.words.data(), content.data() + offsetof(elf_prstatus, pr_reg),
               traits.register_words * 8);
   threads_.push_back(thread);
+  vector_sets_.emplace_back();
 }
 
 void CoreFile::parse_file_note(std::span<const std::byte> content) {

@@ -61,6 +61,8 @@ class CoreFile {
   const std::vector<CoreMappedFile>& files() const { return files_; }     // by address
   // In the order of the notes: the first is the thread that crashed (or that gdb had selected).
   const std::vector<ThreadRegisters>& threads() const { return threads_; }
+  // Of each of these threads the set of registers with the vector registers; empty if there is none.
+  const std::vector<std::span<const std::byte>>& vector_sets() const { return vector_sets_; }
   const std::optional<CoreSignal>& signal() const { return signal_; }
   std::optional<std::uint64_t> auxiliary(std::uint64_t key) const;  // of the vector of getauxval(3): AT_*
   // The text of a note that this program wrote (target/core_writer.h); null if there is none of this type.
@@ -116,6 +118,7 @@ class CoreFile {
   std::vector<CoreSegment> segments_;
   std::vector<CoreMappedFile> files_;
   std::vector<ThreadRegisters> threads_;
+  std::vector<std::span<const std::byte>> vector_sets_;
   std::optional<CoreSignal> signal_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> auxv_;
   std::map<std::uint32_t, std::string> own_notes_;

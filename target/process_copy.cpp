@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <unistd.h>
 

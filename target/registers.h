@@ -6,8 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "target/isa.h"
 #include "target/memory_reader.h"
@@ -44,8 +42,6 @@ struct ThreadRegisters {
   Registers registers;
   int signal = 0;            // the signal that stopped it; 0 none
   std::uint64_t cpu_ns = 0;  // user and system time; 0 if unknown
-  // The words of its vector registers that are not 0; null if they were not read (target/vector_registers.h).
-  std::shared_ptr<const std::vector<std::uint64_t>> vectors = nullptr;
 };
 
 }  // namespace jtrace::target

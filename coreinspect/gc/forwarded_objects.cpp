@@ -18,7 +18,7 @@ Address ForwardedObjects::look_up(Address object) const {
   const std::uint64_t index = (object - start_) / region_size_;
   if (object < start_ || index >= is_left_.size() || !is_left_[index]) return object;
   const auto mark = memory_->read<std::uint64_t>(object);
-  return mark && (*mark & 3) == 3 ? *mark & ~std::uint64_t{3} : object;
+  return mark ? place_in_mark(*mark, object) : object;
 }
 
 }  // namespace jtrace::coreinspect

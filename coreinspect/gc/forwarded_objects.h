@@ -11,6 +11,12 @@
 
 namespace jtrace::coreinspect {
 
+// Where the object with that header is: the header of an old copy leads to the new one (markWord::marked_value in its
+// lowest bits).
+constexpr Address place_in_mark(std::uint64_t mark, Address object) {
+  return (mark & 3) == 3 ? mark & ~std::uint64_t{3} : object;
+}
+
 class ForwardedObjects {
  public:
   ForwardedObjects() = default;  // of a heap without such regions

@@ -53,8 +53,10 @@ Result<std::unique_ptr<HeapAccess>> HeapAccess::open(Inspection& inspection, con
   JTRACE_ASSIGN_OR_RETURN(access->layout_, read_heap_layout(vm));
   access->memory_ = &inspection.target().memory();
   access->runs_ = inspection.target().process() != nullptr && options.no_stop;
-  if (inspection.target().core()) access->threads_ = inspection.target().core()->threads();
-  else if (!options.no_stop) JTRACE_RETURN_IF_ERROR(access->copy_stopped(options));
+  if (const target::CoreFile* core = inspection.target().core()) {
+    access->threads_ = core->threads();
+    if (options.stacks) access->keep_vectors([&](std::size_t thread) { return core->vector_sets()[thread]; });
+  } else if (!options.no_stop) JTRACE_RETURN_IF_ERROR(access->copy_stopped(options));
   access->forwarded_ = ForwardedObjects(access->layout_, *access->memory_);
   access->shape_ = header_shape(inspection.objects());
   access->klasses_ = std::make_unique<KlassTable>(inspection.objects());
@@ -243,18 +245,26 @@ void HeapAccess::keep_pages(const std::set<Address>& pages) {
 
 // Compiled code keeps references in vector registers too, where it has no others left (UseFPUForSpilling). Native code
 // that it calls does not preserve them.
-void HeapAccess::keep_vectors() {
+void HeapAccess::keep_vectors(const std::function<std::span<const std::byte>(std::size_t)>& set_of) {
   const auto code = inspection_.code();
   if (!code) return;
-  for (target::ThreadRegisters& thread : threads_)
-    if ((*code)->contains(thread.registers.pc()))
-      thread.vectors =
-          std::make_shared<std::vector<std::uint64_t>>(target::words_of_set(target::vector_set(thread.tid)));
+  vectors_.clear();
+  for (std::size_t i = 0; i < threads_.size(); ++i)
+    if ((*code)->contains(threads_[i].registers.pc())) vectors_[threads_[i].tid] = target::words_of_set(set_of(i));
+}
+
+std::span<const std::uint64_t> HeapAccess::vectors(pid_t tid) const {
+  const auto found = vectors_.find(tid);
+  return found == vectors_.end() ? std::span<const std::uint64_t>() : found->second;
 }
 
 void HeapAccess::keep_stacks(const HeapStop& stop, const std::vector<target::Mapping>& mappings) {
   threads_ = stop.threads();
-  keep_vectors();
+  std::vector<std::byte> set;
+  keep_vectors([&](std::size_t thread) {
+    set = target::vector_set(threads_[thread].tid);
+    return std::span<const std::byte>(set);
+  });
   for (const target::ThreadRegisters& thread : threads_) {
     const Address sp = thread.registers.sp();
     const target::Mapping* mapping = target::find_mapping(mappings, sp);

@@ -11,8 +11,10 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
+#include <span>
 
 #include "coreinspect/gc/forwarded_objects.h"
 #include "coreinspect/gc/heap_copy.h"
@@ -54,6 +56,8 @@ class HeapAccess {
   const std::string& why_running() const { return why_running_; }  // "" if reading while it runs was requested
   // After a stop with stacks: the threads, with tids as this process sees them. Of a core: all its threads.
   const std::vector<target::ThreadRegisters>& threads() const { return threads_; }
+  // With stacks: of a thread that was in generated code, the words of its vector registers that are not 0.
+  std::span<const std::uint64_t> vectors(pid_t tid) const;
   // Of a running target: the layout at this moment.
   Result<HeapLayout> layout_now() const;
   std::vector<std::string> missing() const { return missing_; }
@@ -73,7 +77,8 @@ class HeapAccess {
   std::set<Address> pages_of_roots(const std::function<void()>& roots) const;
   bool keep(Address start, Address end);  // false if it cannot be read
   void keep_pages(const std::set<Address>& pages);
-  void keep_vectors();
+  // `set_of`: the set of registers of a thread, by its index in threads_.
+  void keep_vectors(const std::function<std::span<const std::byte>(std::size_t)>& set_of);
   void keep_stacks(const HeapStop& stop, const std::vector<target::Mapping>& mappings);
   Result<> read_running(const Error& why);
 
@@ -94,6 +99,7 @@ class HeapAccess {
   std::vector<std::pair<Address, std::vector<std::byte>>> copied_;  // stacks, threads and roots
   std::chrono::nanoseconds pause_{}, estimate_{}, layout_cost_{};
   std::vector<target::ThreadRegisters> threads_;
+  std::map<pid_t, std::vector<std::uint64_t>> vectors_;  // by tid
   std::vector<std::string> missing_;
 };
 

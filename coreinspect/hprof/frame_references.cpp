@@ -78,8 +78,7 @@ void FrameReferences::add_registers(const target::ThreadRegisters& thread) {
   const target::IsaTraits& traits = thread.registers.traits();
   const bool narrow = access_.shape().compressed_oops;
   for (std::size_t i = traits.first_general; i <= traits.last_general; ++i) add_word(thread.registers.words[i], narrow);
-  if (thread.vectors == nullptr) return;
-  for (const std::uint64_t word : *thread.vectors) add_word(word, narrow);
+  for (const std::uint64_t word : access_.vectors(thread.tid)) add_word(word, narrow);
 }
 
 void FrameReferences::add_word(std::uint64_t word, bool narrow) {
@@ -149,44 +148,46 @@ const FrameReferences::OopMap& FrameReferences::oop_map_of(const Frame& frame) {
   return original ? oop_map_at(*original) : map;
 }
 
+bool FrameReferences::is_saved(const OopPlace& place) const {
+  return place.in_register && place.number != vm_.quirks().machine.frame_pointer_vmreg;
+}
+
 void FrameReferences::add_compiled(const Walk& walk, std::size_t at) {
   const Frame& frame = walk.frames[at];
   oops_ = frame.oops;
-  const bool narrow = access_.shape().compressed_oops;
   const bool has_taken = has_taken_arguments(walk, at);
   const Frame* stub = at > 0 && walk.frames[at - 1].kind == FrameKind::kStub ? &walk.frames[at - 1] : nullptr;
+  static const OopMap kNone;
+  const OopMap& map = frame.scope.at_call && !access_.runs() ? oop_map_of(frame) : kNone;
+  const bool has_saved =
+      map && std::any_of(map->begin(), map->end(), [&](const OopPlace& each) { return is_saved(each); });
   // What the stub of a poll has saved may be the value that the method is about to return: in no map. So are arguments.
-  if (stub != nullptr && (frame.scope.registers != 0 || !has_taken)) search(stub->sp, frame.sp, narrow);
-  const OopMap* map = frame.scope.at_call && !access_.runs() ? &oop_map_of(frame) : nullptr;
-  is_mapped_ = map != nullptr && *map && add_mapped(frame, stub, **map);
+  if (stub != nullptr && (frame.scope.registers != 0 || !has_taken || has_saved))
+    search(stub->sp, frame.sp, access_.shape().compressed_oops);
+  is_mapped_ = map && add_mapped(frame, *map) && (stub != nullptr || !has_saved);
   if (!is_mapped_ || !has_taken) search_compiled(frame);
 }
 
 // False if what is there is no reference: the map was misread, or is one of other code.
-bool FrameReferences::add_mapped(const Frame& frame, const Frame* stub, const std::vector<OopPlace>& map) {
+bool FrameReferences::add_mapped(const Frame& frame, const std::vector<OopPlace>& map) {
   bool fits = true;
-  for (const OopPlace& place : map) {
-    const auto word = [&]() -> std::optional<std::uint64_t> {
-      if (place.in_register) return frame.fp;
-      std::uint64_t value = 0;
-      const auto room = std::as_writable_bytes(std::span(&value, 1)).first(place.narrow ? 4 : 8);
-      if (!vm_.memory().read_exactly(frame.unextended_sp + place.number, room)) return std::nullopt;
-      return value;
-    }();
-    if (place.in_register && place.number != vm_.quirks().machine.frame_pointer_vmreg) {
-      // Saved by the stub that the frame has called.
-      if (stub == nullptr) fits = false;
-      else search(stub->sp, frame.sp, access_.shape().compressed_oops);
-    } else if (!word) {
-      fits = false;
-    } else if (place.narrow || frame.oops == FrameOops::kNarrow) {
-      const auto narrow = static_cast<std::uint32_t>(*word);
-      fits = (narrow == 0 || add_narrow(narrow)) && fits;
-    } else if (*word != 0 && *word != objects_.narrow_base()) {
-      fits = add_wide(*word) && fits;
-    }
-  }
+  for (const OopPlace& place : map)
+    if (!is_saved(place)) fits = add_place(frame, place) && fits;
   return fits;
+}
+
+bool FrameReferences::add_place(const Frame& frame, const OopPlace& place) {
+  std::uint64_t word = frame.fp;
+  if (!place.in_register) {
+    word = 0;
+    const auto room = std::as_writable_bytes(std::span(&word, 1)).first(place.narrow ? 4 : 8);
+    if (!vm_.memory().read_exactly(frame.unextended_sp + place.number, room)) return false;
+  }
+  if (place.narrow || frame.oops == FrameOops::kNarrow) {
+    const auto narrow = static_cast<std::uint32_t>(word);
+    return narrow == 0 || add_narrow(narrow);
+  }
+  return word == 0 || word == objects_.narrow_base() || add_wide(word);
 }
 
 void FrameReferences::search_compiled(const Frame& frame) {

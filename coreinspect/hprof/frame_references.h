@@ -56,7 +56,9 @@ class FrameReferences {
   void search_around(const Walk& walk, const Stack& stack);
   const OopMap& oop_map_at(Address pc);
   const OopMap& oop_map_of(const Frame& frame);
-  bool add_mapped(const Frame& frame, const Frame* stub, const std::vector<OopPlace>& map);
+  bool is_saved(const OopPlace& place) const;  // by the stub that the frame has called
+  bool add_mapped(const Frame& frame, const std::vector<OopPlace>& map);
+  bool add_place(const Frame& frame, const OopPlace& place);
   void search_compiled(const Frame& frame);
   void search(Address start, Address end, bool narrow);
   void search_all(Address start, Address end);

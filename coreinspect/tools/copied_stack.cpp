@@ -1,7 +1,7 @@
 #include "coreinspect/tools/copied_stack.h"
 
 #include "base/clock.h"
-#include "coreinspect/unwind/mixed_walker.h"
+#include "coreinspect/unwind/stack_walkers.h"
 #include "target/buffer_memory.h"
 
 namespace jtrace::coreinspect {
@@ -16,10 +16,7 @@ constexpr std::uint64_t kMappingsAgain = kNanosPerSecond / 20;
 
 class CopiedStackWalker::Impl {
  public:
-  Impl(Inspection& inspection, const CodeCache& code)
-      : inspection_(inspection), code_(code), java_(inspection.methods(), inspection.objects(), code) {
-    find_libraries();
-  }
+  Impl(Inspection& inspection, const CodeCache& code) : inspection_(inspection), code_(code) { find_libraries(); }
 
   Walk walk(const target::Registers& registers, Address start, std::vector<std::byte> bytes) {
     const std::size_t size = bytes.size();
@@ -47,16 +44,11 @@ class CopiedStackWalker::Impl {
     JavaThread thread;
     thread.stack_base = start + size;
     thread.stack_size = size;
-    Walk walk = mixed_->walk(thread, registers);
+    Walk walk = walkers_->mixed().walk(thread, registers);
     if (!walk.incomplete() || walk.beyond || !read_libraries_again()) return walk;
-    return mixed_->walk(thread, registers);
+    return walkers_->mixed().walk(thread, registers);
   }
-  void find_libraries() {
-    names_.emplace(inspection_.target());
-    native_.emplace(inspection_.target(), inspection_.vm().memory(),
-                    [code = &code_](Address pc) { return code->contains(pc); });
-    mixed_.emplace(java_, *native_, *names_, code_);
-  }
+  void find_libraries() { walkers_.emplace(inspection_.methods(), inspection_.objects(), code_); }
   bool read_libraries_again() {
     if (monotonic_ns() < next_) return false;
     next_ = monotonic_ns() + kMappingsAgain;
@@ -68,10 +60,7 @@ class CopiedStackWalker::Impl {
 
   Inspection& inspection_;
   const CodeCache& code_;
-  JavaWalker java_;
-  std::optional<NativeNames> names_;
-  std::optional<NativeUnwinder> native_;
-  std::optional<MixedWalker> mixed_;
+  std::optional<StackWalkers> walkers_;
   std::uint64_t next_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "coreinspect/gc/forwarded_objects.h"
 #include "coreinspect/gc/heap_layout.h"
 #include "coreinspect/oops/z_vm.h"
 #include "coreinspect/tools/chunks_at_stop.h"
@@ -404,14 +405,13 @@ class Capture {
     }
     return found;
   }
-  // Shenandoah: the header of an old copy leads to the new one (markWord::marked_value in its lowest bits).
+  // Shenandoah's old copies.
   void follow_moved(const target::ProcessMemory& memory, std::vector<Address>& objects) const {
     if (inspection_.vm().collector() != "Shenandoah") return;
-    constexpr Address kMoved = 3;
     std::vector<Address> marks(objects.size());
     memory.read_each(objects, sizeof(Address), std::as_writable_bytes(std::span(marks)));
     for (std::size_t i = 0; i < objects.size(); ++i)
-      if (objects[i] != 0 && (marks[i] & kMoved) == kMoved) objects[i] = marks[i] & ~kMoved;
+      if (objects[i] != 0) objects[i] = place_in_mark(marks[i], objects[i]);
   }
   // `blocker_fields`: of the threads' java.lang.Thread, 0 if there is none.
   void copy_statuses(const target::ProcessMemory& memory, const std::vector<Address>& blocker_fields) {

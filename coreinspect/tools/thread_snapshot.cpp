@@ -144,12 +144,8 @@ class ThreadSampler::Impl {
     }
   }
   void walk_with(const StackWalkers& walkers, ThreadReport& report) const {
-    if (options_.native && report.registers) {
-      report.walk = walkers.mixed().walk(report.java, *report.registers);
-    } else {
-      report.walk = walkers.java_frames(report.java, report.registers ? &*report.registers : nullptr);
-      std::erase_if(report.walk.frames, [](const Frame& frame) { return frame.kind == FrameKind::kNative; });
-    }
+    if (options_.native && report.registers) report.walk = walkers.mixed().walk(report.java, *report.registers);
+    else report.walk = walkers.java_frames(report.java, report.registers ? &*report.registers : nullptr);
     join_chunks(inspection_.objects(), walkers.java(), report.java.vm_state,
                 continuations_ ? &*continuations_ : nullptr, report.walk);
   }

@@ -1,7 +1,5 @@
 #include "coreinspect/unwind/stack_walkers.h"
 
-#include <algorithm>
-
 namespace jtrace::coreinspect {
 
 StackWalkers::StackWalkers(const MethodModel& methods, const ObjectModel& objects, const CodeCache& code)
@@ -16,8 +14,8 @@ Walk StackWalkers::java_frames(const JavaThread& thread, const target::Registers
   const bool in_java = thread.last_sp == 0 && thread.is_in_java();
   const bool in_leaf = in_java && registers != nullptr && !code_.contains(registers->pc());
   Walk walk = in_leaf ? mixed_.walk(thread, *registers) : java_.walk(thread, registers);
-  const auto is_generated = [](const Frame& frame) { return frame.kind != FrameKind::kNative; };
-  if (in_java && !walk.incomplete() && std::none_of(walk.frames.begin(), walk.frames.end(), is_generated))
+  std::erase_if(walk.frames, [](const Frame& frame) { return frame.kind == FrameKind::kNative; });
+  if (in_java && !walk.incomplete() && walk.frames.empty())
     walk.stopped = registers != nullptr ? "no frame of Java is found, though it runs in Java"
                                         : "it runs in Java, and its registers are not known";
   return walk;

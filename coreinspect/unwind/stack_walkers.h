@@ -16,7 +16,7 @@ class StackWalkers {
   const MixedWalker& mixed() const { return mixed_; }
   // The Java frames of a thread, with the stubs between them. A thread in Java may be in a native function that was
   // called without a mark of the VM (System.nanoTime, a barrier of the collector, a signal handler): its frames are
-  // found by unwinding, and the native ones are in the walk too. `registers`: null if they are not known.
+  // found by unwinding. `registers`: null if they are not known.
   Walk java_frames(const JavaThread& thread, const target::Registers* registers) const;
 
  private:
